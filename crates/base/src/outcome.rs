@@ -1,0 +1,195 @@
+//! The outcome of a command as plain data: what reports print and what the JSON object holds.
+
+/// The answer to one property, or to a whole check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Every behaviour satisfies it.
+    Holds,
+    /// A counterexample was found and replayed.
+    Violated,
+    /// A limit was reached before there was an answer.
+    Unknown,
+}
+
+impl Verdict {
+    /// The word that the JSON object and the text use.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Holds => "holds",
+            Verdict::Violated => "violated",
+            Verdict::Unknown => "unknown",
+        }
+    }
+}
+
+/// Why a search ended without an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// `--memory` was used up.
+    Memory,
+    /// `--time-limit` passed.
+    Time,
+    /// Ctrl-C or a termination signal.
+    Interrupted,
+    /// The in-memory table cannot number more states.
+    StateNumbers,
+}
+
+impl Limit {
+    /// What is shown to people.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Limit::Memory => "the memory budget is used up",
+            Limit::Time => "the time limit was reached",
+            Limit::Interrupted => "interrupted",
+            Limit::StateNumbers => "the in-memory table cannot number more states",
+        }
+    }
+
+    /// The word in the JSON object.
+    pub fn word(self) -> &'static str {
+        match self {
+            Limit::Memory => "memory",
+            Limit::Time => "time",
+            Limit::Interrupted => "interrupted",
+            Limit::StateNumbers => "state-numbers",
+        }
+    }
+}
+
+/// What kind of property was checked; the words are those of the JSON object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PropertyKind {
+    /// An expression that must hold in every state.
+    Invariant,
+    /// An expression that must hold in no state.
+    Reach,
+    /// No state without successors.
+    Deadlock,
+    /// The model's `assert`s and freedom from run-time errors.
+    Assertion,
+}
+
+impl PropertyKind {
+    /// The word in the JSON object and in trace files.
+    pub fn word(self) -> &'static str {
+        match self {
+            PropertyKind::Invariant => "invariant",
+            PropertyKind::Reach => "reach",
+            PropertyKind::Deadlock => "deadlock",
+            PropertyKind::Assertion => "assertion",
+        }
+    }
+
+    /// The kind that `word` names.
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::Invariant, Self::Reach, Self::Deadlock, Self::Assertion].into_iter().find(|k| k.word() == word)
+    }
+}
+
+/// A counterexample in brief.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CounterexampleSummary {
+    /// Steps before the loop, or all steps of a finite path.
+    pub prefix: u64,
+    /// Steps of the loop; 0 for a finite path.
+    pub cycle: u64,
+    /// Where it was written, if it was.
+    pub file: Option<String>,
+    /// Whether the interpreter has replayed it.
+    pub replayed: bool,
+    /// What is wrong in its last state.
+    pub what: String,
+}
+
+/// The answer to one property.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PropertyOutcome {
+    /// As the user wrote it, with its kind in front: `invariant:x < 3`.
+    pub name: String,
+    /// What kind it is.
+    pub kind: PropertyKind,
+    /// The answer.
+    pub verdict: Verdict,
+    /// The counterexample, if it is violated.
+    pub counterexample: Option<CounterexampleSummary>,
+}
+
+/// What was counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Distinct states stored.
+    pub states: u64,
+    /// Edges generated from stored states, parallel ones counted.
+    pub transitions: u64,
+    /// Non-empty BFS levels, the initial one included.
+    pub levels: u64,
+    /// States without successors (the error state is not one of them).
+    pub deadlocks: u64,
+}
+
+/// The model in brief.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelSummary {
+    /// The path as given.
+    pub file: String,
+    /// Bytes of a packed row.
+    pub state_bytes: usize,
+    /// Processes of the system.
+    pub processes: usize,
+}
+
+/// Everything that `check` and `explore` report.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// `check` or `explore`.
+    pub command: &'static str,
+    /// The model.
+    pub model: ModelSummary,
+    /// One entry for each property; empty for `explore`.
+    pub properties: Vec<PropertyOutcome>,
+    /// The algorithm that ran.
+    pub algorithm: &'static str,
+    /// What was counted.
+    pub counts: Counts,
+    /// Whether the search saw every reachable state.
+    pub complete: bool,
+    /// Why it ended early, if it did.
+    pub limit: Option<Limit>,
+    /// For `explore`: what led to the error state, if it is reachable.
+    pub error_state: Option<String>,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// Worker threads.
+    pub threads: usize,
+    /// The memory budget in bytes.
+    pub memory_budget: u64,
+    /// Peak bytes: of the process where the system tells, else of the budget's accountant.
+    pub memory_peak: u64,
+    /// Bytes that the stored states take (rows and table) at the end.
+    pub memory_stored: u64,
+    /// Named parts of the work and their seconds.
+    pub phases: Vec<(&'static str, f64)>,
+}
+
+impl Outcome {
+    /// The verdict over all properties; a search that was cut short never reads as *holds*.
+    pub fn verdict(&self) -> Verdict {
+        let of = |wanted| self.properties.iter().any(|p| p.verdict == wanted);
+        if of(Verdict::Violated) {
+            Verdict::Violated
+        } else if of(Verdict::Unknown) || !self.complete {
+            Verdict::Unknown
+        } else {
+            Verdict::Holds
+        }
+    }
+
+    /// The verdict word of the JSON object; explorations are `complete` or `unknown`.
+    pub fn verdict_word(&self) -> &'static str {
+        match (self.command, self.verdict()) {
+            ("explore", Verdict::Holds) => "complete",
+            (_, verdict) => verdict.word(),
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Rows and buffers of rows.
+
+/// A view of rows that lie one after the other.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'a> {
+    bytes: &'a [u8],
+    width: usize,
+}
+
+impl<'a> Rows<'a> {
+    /// Views `bytes` as rows of `width` bytes.
+    pub fn new(bytes: &'a [u8], width: usize) -> Self {
+        debug_assert!(width > 0 && bytes.len().is_multiple_of(width));
+        Self { bytes, width }
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.bytes.len() / self.width
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// The width of each.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// One row.
+    pub fn row(&self, i: usize) -> &'a [u8] {
+        &self.bytes[i * self.width..(i + 1) * self.width]
+    }
+
+    /// All rows.
+    pub fn iter(&self) -> std::slice::ChunksExact<'a, u8> {
+        self.bytes.chunks_exact(self.width)
+    }
+
+    /// All bytes.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+}
+
+/// Rows that the buffer owns.
+#[derive(Clone, Debug)]
+pub struct RowBuffer {
+    bytes: Vec<u8>,
+    width: usize,
+}
+
+impl RowBuffer {
+    /// An empty buffer for rows of `width` bytes.
+    pub fn new(width: usize) -> Self {
+        assert!(width > 0, "rows have at least one byte");
+        Self { bytes: Vec::new(), width }
+    }
+
+    /// Appends a row.
+    pub fn push(&mut self, row: &[u8]) {
+        debug_assert_eq!(row.len(), self.width);
+        self.bytes.extend_from_slice(row);
+    }
+
+    /// Forgets all rows, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.bytes.len() / self.width
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// One row.
+    pub fn row(&self, i: usize) -> &[u8] {
+        &self.bytes[i * self.width..(i + 1) * self.width]
+    }
+
+    /// A view of all rows.
+    pub fn as_rows(&self) -> Rows<'_> {
+        Rows::new(&self.bytes, self.width)
+    }
+}
+
+/// The edges that leave a batch of rows: targets, grouped by source.
+#[derive(Clone, Debug)]
+pub struct Edges {
+    targets: RowBuffer,
+    /// For each source, where its targets end.
+    ends: Vec<u32>,
+}
+
+impl Edges {
+    /// An empty buffer for targets of `width` bytes.
+    pub fn new(width: usize) -> Self {
+        Self { targets: RowBuffer::new(width), ends: Vec::new() }
+    }
+
+    /// Appends an edge to the source that is being written.
+    pub fn push(&mut self, target: &[u8]) {
+        self.targets.push(target);
+    }
+
+    /// Ends the edges of the current source and begins those of the next.
+    pub fn end_source(&mut self) {
+        self.ends.push(self.targets.len() as u32);
+    }
+
+    /// Forgets all edges, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.targets.clear();
+        self.ends.clear();
+    }
+
+    /// How many sources there are.
+    pub fn n_sources(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The places of a source's edges among all targets.
+    pub fn range_of(&self, source: usize) -> std::ops::Range<usize> {
+        let start = if source == 0 { 0 } else { self.ends[source - 1] as usize };
+        start..self.ends[source] as usize
+    }
+
+    /// The targets of one source.
+    pub fn targets_of(&self, source: usize) -> Rows<'_> {
+        let range = self.range_of(source);
+        let width = self.targets.width;
+        Rows::new(&self.targets.bytes[range.start * width..range.end * width], width)
+    }
+
+    /// All targets, source after source.
+    pub fn targets(&self) -> Rows<'_> {
+        self.targets.as_rows()
+    }
+}

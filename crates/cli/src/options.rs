@@ -1,0 +1,200 @@
+//! The command line: one table from which parsing, help, the manual page and completions come.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use lariat_base::size::parse_size;
+use lariat_base::time::parse_time;
+use std::time::Duration;
+
+/// Lariat: a model checker for state spaces that do not fit into memory.
+#[derive(Parser)]
+#[command(name = "lariat", version, about, max_term_width = 110)]
+#[command(after_help = "\
+Examples:
+  lariat check models/peterson.mdve -D N=3 --invariant 'not (P_0.cs && P_1.cs)'
+  lariat check models/philosophers.mdve --deadlock --trace deadlock.itf.json
+  lariat explore models/hanoi.mdve -D N=8 --json
+  lariat simulate models/elevator.mdve --seed 7 --steps 20
+
+Exit codes:
+  0  every property holds, or the exploration is complete
+  1  a property is violated; its counterexample was replayed
+  2  the command line, the model or an expression is wrong
+  3  no answer: a limit was reached, or it was interrupted
+  4  the machine failed")]
+pub struct Options {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Check properties of a model: verdict and counterexample
+    Check(CheckOptions),
+    /// Generate the whole state space: states, transitions, levels, deadlocks
+    Explore(ExploreOptions),
+    /// Show what Lariat understood: processes, variables, state layout, transitions, properties
+    Model(ModelOptions),
+    /// Walk through a model, randomly or step by step
+    Simulate(SimulateOptions),
+    /// Re-run a stored counterexample step by step, and say whether it is one (exit code 0 if it is, 2 if not)
+    Replay(ReplayOptions),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page (view with `lariat man | man -l -`)
+    Man,
+}
+
+/// Where the model comes from.
+#[derive(Args)]
+pub struct ModelSource {
+    /// The model: a DVE file (.dve), or one with m4 macros (.mdve)
+    pub model: String,
+
+    /// Set a parameter of an .mdve model (may be repeated)
+    #[arg(short = 'D', long = "define", value_name = "NAME=VALUE")]
+    pub defines: Vec<String>,
+
+    /// Expand an .mdve model with this program instead of the built-in macro processor
+    #[arg(long, value_name = "PROGRAM")]
+    pub m4: Option<String>,
+}
+
+/// How a search runs.
+#[derive(Args)]
+pub struct SearchOptions {
+    /// The search algorithm
+    #[arg(long, value_enum, default_value_t = Algorithm::Auto)]
+    pub algorithm: Algorithm,
+
+    /// How much memory to use, for example 512MiB or 2GiB [default: half of what the machine or its cgroup has]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub memory: Option<u64>,
+
+    /// Stop without an answer after this time, for example 90s, 10m or 2h
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub time_limit: Option<Duration>,
+
+    /// How many threads search [default: one for each processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=512))]
+    pub threads: Option<u16>,
+
+    #[command(flatten)]
+    pub display: DisplayOptions,
+
+    /// Add memory, bytes per state and the time of each phase
+    #[arg(long)]
+    pub stats: bool,
+}
+
+/// What is shown.
+#[derive(Args)]
+pub struct DisplayOptions {
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    pub json: bool,
+
+    /// Show neither progress nor warnings
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Algorithm {
+    /// The best one for the task (now: ram)
+    Auto,
+    /// Breadth-first search in memory
+    Ram,
+}
+
+#[derive(Args)]
+pub struct CheckOptions {
+    #[command(flatten)]
+    pub source: ModelSource,
+
+    /// EXPR must hold in every reachable state, e.g. 'not (P_0.cs && P_1.cs)' (may be repeated)
+    #[arg(long, value_name = "EXPR", help_heading = "What to check (default: --deadlock --assertions)")]
+    pub invariant: Vec<String>,
+
+    /// No reachable state satisfies EXPR; if one does, show the shortest path to it (may be repeated)
+    #[arg(long, value_name = "EXPR", help_heading = "What to check (default: --deadlock --assertions)")]
+    pub reach: Vec<String>,
+
+    /// No reachable state is without successors
+    #[arg(long, help_heading = "What to check (default: --deadlock --assertions)")]
+    pub deadlock: bool,
+
+    /// The model's assertions hold, and no value, index or division goes wrong
+    #[arg(long, help_heading = "What to check (default: --deadlock --assertions)")]
+    pub assertions: bool,
+
+    /// Write the counterexample to FILE: .txt text, .json or .itf.json ITF, .dot Graphviz. Further counterexamples go to
+    /// files with a number before the ending
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<String>,
+
+    #[command(flatten)]
+    pub search: SearchOptions,
+}
+
+#[derive(Args)]
+pub struct ExploreOptions {
+    #[command(flatten)]
+    pub source: ModelSource,
+
+    /// Write the graph to FILE: .edges, .aut (Aldebaran) or .dot; for small graphs
+    #[arg(long, value_name = "FILE")]
+    pub export: Option<String>,
+
+    #[command(flatten)]
+    pub search: SearchOptions,
+}
+
+#[derive(Args)]
+pub struct ModelOptions {
+    #[command(flatten)]
+    pub source: ModelSource,
+
+    #[command(flatten)]
+    pub display: DisplayOptions,
+}
+
+#[derive(Args)]
+pub struct SimulateOptions {
+    #[command(flatten)]
+    pub source: ModelSource,
+
+    /// Choose every step yourself
+    #[arg(long, short)]
+    pub interactive: bool,
+
+    /// The walk's number: the same seed gives the same walk [default: from the clock, and shown]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+
+    /// How many steps a random walk has
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub steps: u64,
+
+    /// Write the walk to FILE: .txt text, .json or .itf.json ITF, .dot Graphviz
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<String>,
+
+    /// Show no warnings
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+#[derive(Args)]
+pub struct ReplayOptions {
+    #[command(flatten)]
+    pub source: ModelSource,
+
+    /// The trace, as `--trace FILE.itf.json` wrote it
+    pub trace: String,
+
+    #[command(flatten)]
+    pub display: DisplayOptions,
+}

@@ -1,0 +1,203 @@
+//! Paths for people: rows become named values, steps become named moves; and the replay that every counterexample passes.
+
+use crate::interpreter::{Interpreter, Step};
+use crate::labels::failed_assertions;
+use lariat_base::outcome::PropertyKind;
+use lariat_base::trace::{Move, Trace, TraceState, TraceStep, TraceValue, TraceVariable};
+use lariat_model::{Communication, Variable, VariableKind};
+use std::fmt;
+
+/// Why a path is not what it claims to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReplayError {
+    /// It does not begin in the initial state.
+    NotInitial,
+    /// No move leads from the state with this number to the next.
+    NoSuchStep {
+        /// The state's place in the path, from 0.
+        state: usize,
+    },
+    /// The state it ends in does not violate the property.
+    NotViolated(String),
+}
+
+impl fmt::Display for ReplayError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReplayError::NotInitial => write!(f, "state 0 is not the initial state of the model"),
+            ReplayError::NoSuchStep { state } => {
+                write!(f, "no transition of the model leads from state {state} to state {}", state + 1)
+            }
+            ReplayError::NotViolated(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for ReplayError {}
+
+impl Interpreter<'_> {
+    /// The variables of traces, in the order of their values.
+    pub fn trace_variables(&self) -> Vec<TraceVariable> {
+        self.model
+            .system_variables()
+            .map(|v| TraceVariable {
+                name: self.model.variable_name(v),
+                is_location: matches!(v.kind, VariableKind::Location(_)),
+            })
+            .collect()
+    }
+
+    /// A row as named values; `step` says what led to it, if it is the error state.
+    pub fn trace_state(&self, row: &[u8], step: Option<&Step>) -> TraceState {
+        if row == self.layout.error_row() {
+            let fault = step.and_then(|s| s.fault);
+            return TraceState::Error(fault.map_or_else(|| "error".to_owned(), |f| self.model.describe_fault(f)));
+        }
+        let cells = self.layout.cells(row);
+        TraceState::Values(self.model.system_variables().map(|v| self.trace_value(v, &cells)).collect())
+    }
+
+    fn trace_value(&self, variable: &Variable, cells: &[i32]) -> TraceValue {
+        let first = variable.first.index();
+        let own = &cells[first..first + variable.n_cells as usize];
+        match variable.kind {
+            VariableKind::Scalar(_) => TraceValue::Number(own[0]),
+            VariableKind::Array(_) => TraceValue::List(own.to_vec()),
+            VariableKind::Location(process) => {
+                TraceValue::Location(self.model.process(process).locations[own[0] as usize].name.clone())
+            }
+            VariableKind::Buffer(_) => {
+                let per_item = (own.len() - 1) / self.buffer_capacity(variable);
+                TraceValue::List(own[1..1 + own[0] as usize * per_item].to_vec())
+            }
+        }
+    }
+
+    fn buffer_capacity(&self, variable: &Variable) -> usize {
+        self.model.cells[variable.first.index()].allowed.high as usize
+    }
+
+    /// The moves of a step, by name.
+    pub fn trace_moves(&self, step: &Step) -> Vec<Move> {
+        step.transitions
+            .iter()
+            .map(|id| {
+                let transition = self.model.transition(*id);
+                let process = self.model.process(transition.process);
+                let channel = match &transition.communication {
+                    Communication::None => None,
+                    Communication::Send { channel, .. } => Some(format!("{}!", self.model.channel(*channel).name)),
+                    Communication::Receive { channel, .. } => Some(format!("{}?", self.model.channel(*channel).name)),
+                };
+                Move {
+                    process: process.name.clone(),
+                    from: process.locations[transition.from as usize].name.clone(),
+                    to: process.locations[transition.to as usize].name.clone(),
+                    line: transition.line,
+                    channel,
+                }
+            })
+            .collect()
+    }
+
+    /// Finds the steps of a path of rows, which is at the same time the proof that it is a path.
+    pub fn replay(&self, rows: &[Vec<u8>]) -> Result<Vec<Step>, ReplayError> {
+        if rows.first().is_none_or(|row| *row != self.initial_row()) {
+            return Err(ReplayError::NotInitial);
+        }
+        rows.windows(2)
+            .enumerate()
+            .map(|(state, pair)| {
+                let step = self.steps(&pair[0]).into_iter().find(|s| s.target == pair[1]);
+                step.ok_or(ReplayError::NoSuchStep { state })
+            })
+            .collect()
+    }
+
+    /// Follows a stored trace from the initial state: every move must be one of the model's, and every state what it
+    /// leads to. Returns the rows and steps.
+    pub fn retrace(&self, trace: &Trace) -> Result<(Vec<Vec<u8>>, Vec<Step>), ReplayError> {
+        let mut rows = vec![self.initial_row()];
+        let mut steps = Vec::new();
+        if trace.variables != self.trace_variables() || trace.initial != self.trace_state(&rows[0], None) {
+            return Err(ReplayError::NotInitial);
+        }
+        for (state, wanted) in trace.steps.iter().enumerate() {
+            let found = self.steps(&rows[state]).into_iter().find(|step| {
+                self.trace_moves(step) == wanted.moves && self.trace_state(&step.target, Some(step)) == wanted.state
+            });
+            let step = found.ok_or(ReplayError::NoSuchStep { state })?;
+            rows.push(step.target.clone());
+            steps.push(step);
+        }
+        Ok((rows, steps))
+    }
+
+    /// A path as a trace.
+    pub fn trace(&self, rows: &[Vec<u8>]) -> Result<Trace, ReplayError> {
+        let steps = self.replay(rows)?;
+        Ok(Trace {
+            model: self.model.file.clone(),
+            property: None,
+            what: String::new(),
+            variables: self.trace_variables(),
+            initial: self.trace_state(&rows[0], None),
+            steps: steps
+                .iter()
+                .map(|step| TraceStep {
+                    moves: self.trace_moves(step),
+                    state: self.trace_state(&step.target, Some(step)),
+                })
+                .collect(),
+            loop_to: None,
+        })
+    }
+
+    /// What is wrong in the last state of a path, in words, if it violates a property of this kind. `expression` is that
+    /// of an invariant or a goal.
+    pub fn violation(
+        &self,
+        kind: PropertyKind,
+        expression: Option<&lariat_model::Expression>,
+        last: &[u8],
+        last_step: Option<&Step>,
+    ) -> Result<String, ReplayError> {
+        let not = |why: &str| Err(ReplayError::NotViolated(why.to_owned()));
+        let in_error = last == self.layout.error_row();
+        if in_error {
+            return match (kind, last_step.and_then(|s| s.fault)) {
+                (PropertyKind::Assertion, Some(fault)) => {
+                    Ok(format!("run-time error: {}", self.model.describe_fault(fault)))
+                }
+                (PropertyKind::Assertion, None) => Ok("run-time error".to_owned()),
+                _ => not("the path ends in the error state, in which nothing else can be asked"),
+            };
+        }
+        let cells = self.layout.cells(last);
+        match (kind, expression) {
+            (PropertyKind::Deadlock, _) if self.steps(last).is_empty() => {
+                Ok("deadlock: no process can move".to_owned())
+            }
+            (PropertyKind::Deadlock, _) => not("the last state is not a deadlock"),
+            (PropertyKind::Assertion, _) => match failed_assertions(self.model, &cells).next() {
+                Some(assertion) => Ok(format!(
+                    "the assertion in line {} fails: {} is not true",
+                    assertion.line,
+                    self.model.show_expression(&assertion.expression)
+                )),
+                None => not("no assertion fails in the last state"),
+            },
+            (PropertyKind::Invariant, Some(expression)) => match expression.is_true(&cells) {
+                Ok(true) => not("the invariant holds in the last state"),
+                Ok(false) => Ok("the invariant is false".to_owned()),
+                Err(fault) => Ok(format!("the invariant has no value: {}", self.model.describe_fault(fault))),
+            },
+            (PropertyKind::Reach, Some(expression)) => match expression.is_true(&cells) {
+                Ok(false) => not("the expression is false in the last state"),
+                Ok(true) => Ok("the expression is true".to_owned()),
+                Err(fault) => Ok(format!("the expression has no value: {}", self.model.describe_fault(fault))),
+            },
+            (PropertyKind::Invariant | PropertyKind::Reach, None) => not("there is no expression to evaluate"),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The answer as text.
+
+use lariat_base::outcome::{Outcome, Verdict};
+use lariat_base::size::{format_count, format_size};
+use lariat_base::time::format_seconds;
+use std::fmt::Write;
+
+/// The summary that `check` and `explore` print; counterexamples are printed beside it.
+pub fn outcome_text(outcome: &Outcome, with_stats: bool) -> String {
+    let mut out = String::new();
+    for property in &outcome.properties {
+        let how = match (&property.counterexample, property.verdict) {
+            (Some(c), Verdict::Violated) => format!(" ({}, after {})", c.what, steps(c.prefix)),
+            (_, Verdict::Unknown) => " (the search did not see every state)".to_owned(),
+            _ => String::new(),
+        };
+        let _ = writeln!(out, "{}: {}{how}", property.name, property.verdict.word());
+        if let Some(file) = property.counterexample.as_ref().and_then(|c| c.file.as_ref()) {
+            let _ = writeln!(out, "  written to {file}");
+        }
+    }
+    let counts = &outcome.counts;
+    let _ = write!(
+        out,
+        "{}: {} states, {} transitions, {} levels, {} deadlocks",
+        match (outcome.command, outcome.verdict_word()) {
+            ("explore", "unknown") => "unknown (incomplete)",
+            (_, word) => word,
+        },
+        format_count(counts.states),
+        format_count(counts.transitions),
+        format_count(counts.levels),
+        format_count(counts.deadlocks),
+    );
+    let rate = counts.states as f64 / outcome.seconds.max(1e-9);
+    let _ = writeln!(out, "; {}, {} states/s", format_seconds(outcome.seconds), format_count(rate as u64));
+    if let Some(error) = &outcome.error_state {
+        let _ = writeln!(out, "the error state is reachable: {error}");
+    }
+    if let Some(limit) = outcome.limit {
+        let _ = writeln!(out, "no complete answer: {}; the counts above are what was reached.", limit.sentence());
+    } else if outcome.verdict() == Verdict::Violated && !outcome.complete {
+        let _ = writeln!(out, "the search ended at the counterexample; the counts are what it had seen by then.");
+    }
+    if with_stats {
+        stats(outcome, &mut out);
+    }
+    out
+}
+
+fn stats(outcome: &Outcome, out: &mut String) {
+    let states = outcome.counts.states.max(1) as f64;
+    let _ = writeln!(out, "algorithm        {} with {} thread(s)", outcome.algorithm, outcome.threads);
+    let _ = writeln!(out, "state            {} bytes packed", outcome.model.state_bytes);
+    let _ = writeln!(
+        out,
+        "stored           {} ({:.1} bytes a state)",
+        format_size(outcome.memory_stored),
+        outcome.memory_stored as f64 / states
+    );
+    let _ = writeln!(
+        out,
+        "memory           {} at its peak, of a budget of {}",
+        format_size(outcome.memory_peak),
+        format_size(outcome.memory_budget)
+    );
+    for (name, seconds) in &outcome.phases {
+        let _ = writeln!(out, "phase {name:<10} {}", format_seconds(*seconds));
+    }
+}
+
+fn steps(n: u64) -> String {
+    if n == 1 { "1 step".to_owned() } else { format!("{} steps", format_count(n)) }
+}

@@ -1,0 +1,101 @@
+//! The search algorithms, one per file. A search knows graphs, rows and budgets; not models, files or terminals.
+//!
+//! | `--algorithm` | file |
+//! |---|---|
+//! | `ram` | `ram.rs` |
+//!
+//! `reference.rs` is the plain version that the others are tested against, and that writes out small graphs.
+
+pub mod ram;
+pub mod reference;
+
+use lariat_base::{Limit, MemoryBudget, Observer, StopSignal};
+use lariat_graph::GraphError;
+use std::fmt;
+
+/// What surrounds a search.
+pub struct Context<'c> {
+    /// The memory it may use.
+    pub budget: &'c MemoryBudget,
+    /// When to stop.
+    pub stop: &'c StopSignal,
+    /// Who listens.
+    pub observer: &'c dyn Observer,
+    /// How many threads work.
+    pub threads: usize,
+}
+
+/// What a search for states looks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Goal {
+    /// A state in which this label of the graph holds.
+    Label(u32),
+    /// A state without successors that is not the error state.
+    Deadlock,
+    /// The error state.
+    Error,
+}
+
+/// How far a search for states goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// Until all goals are met, or everything was seen.
+    UntilGoals,
+    /// Until everything was seen; goals that are met on the way are noted.
+    Everything,
+}
+
+/// What a search for states found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Exploration {
+    /// Distinct states stored.
+    pub states: u64,
+    /// Edges generated from stored states.
+    pub transitions: u64,
+    /// Non-empty BFS levels that were begun.
+    pub levels: u64,
+    /// States without successors, the error state left out.
+    pub deadlocks: u64,
+    /// Whether the error state was reached.
+    pub error_reached: bool,
+    /// For each goal the shortest path to a state that meets it, initial state and goal included.
+    pub paths: Vec<Option<Vec<Vec<u8>>>>,
+    /// Why the search ended before it had seen everything; none if it saw everything or met all goals.
+    pub limit: Option<Limit>,
+    /// Whether every reachable state was expanded.
+    pub complete: bool,
+    /// Bytes that the stored states take.
+    pub stored_bytes: u64,
+}
+
+/// Why a search has no result at all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SearchError {
+    /// The graph contradicts itself.
+    Graph(GraphError),
+    /// The budget is too small even to begin.
+    BudgetTooSmall,
+    /// A thread of the search could not be started or broke down.
+    Thread(String),
+    /// A state that was stored was not found again when its path was rebuilt.
+    PathLost,
+}
+
+impl fmt::Display for SearchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SearchError::Graph(error) => write!(f, "{error}"),
+            SearchError::BudgetTooSmall => write!(f, "the memory budget is too small to begin"),
+            SearchError::Thread(why) => write!(f, "a worker thread failed: {why}"),
+            SearchError::PathLost => write!(f, "internal error: a stored state was not found again"),
+        }
+    }
+}
+
+impl std::error::Error for SearchError {}
+
+impl From<GraphError> for SearchError {
+    fn from(error: GraphError) -> Self {
+        SearchError::Graph(error)
+    }
+}

@@ -1,0 +1,7 @@
+//! Where rows are kept. Knows rows of bytes and the memory budget, not models, graphs or searches.
+
+mod hash;
+pub mod row_table;
+
+pub use hash::hash_row;
+pub use row_table::{RowId, RowSpan, RowTable, RowWriter, TableFull};

@@ -1,0 +1,239 @@
+//! Rows in chunks of memory that never move.
+//!
+//! Writers reserve *blocks* of consecutive rows and fill them from the front; which rows of a block are filled is noted per
+//! block, so that the table can be rebuilt from the rows alone.
+
+#![expect(unsafe_code, reason = "rows are written by one thread and read by others without a lock")]
+
+use super::TableFull;
+use lariat_base::MemoryBudget;
+use lariat_base::rows::Rows;
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// The number of a stored row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RowId(pub(super) u32);
+
+/// Consecutive rows that are complete; only writers make spans, and what they cover never changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowSpan {
+    first: u32,
+    n_rows: u32,
+}
+
+impl RowSpan {
+    pub(super) fn single(id: RowId) -> Self {
+        Self { first: id.0, n_rows: 1 }
+    }
+
+    /// Takes the next row into the span, unless that is another block's.
+    pub(super) fn extend(&mut self, id: RowId, rows_per_block: u32) -> bool {
+        let next = self.first + self.n_rows == id.0 && self.first / rows_per_block == id.0 / rows_per_block;
+        self.n_rows += u32::from(next);
+        next
+    }
+
+    /// How many rows it covers.
+    pub fn n_rows(self) -> usize {
+        self.n_rows as usize
+    }
+}
+
+/// The rows of a block that a writer has not used yet.
+#[derive(Default)]
+pub(super) struct Block {
+    next: u32,
+    end: u32,
+}
+
+/// Bytes of a chunk that one thread writes while others read parts that were published.
+struct Chunk(Box<[UnsafeCell<u8>]>);
+
+// SAFETY: a row is written by the one writer that owns its block, before it is published through an atomic slot or a
+// `RowSpan`, and never after; readers touch published rows only. So no byte is written while another thread reads it.
+unsafe impl Sync for Chunk {}
+// SAFETY: a chunk is plain memory.
+unsafe impl Send for Chunk {}
+
+const CHUNK_BYTES_MIN: u64 = 64 << 10;
+const CHUNK_BYTES_MAX: u64 = 32 << 20;
+const BLOCK_ROWS_MAX: u32 = 256;
+
+pub(super) struct Arena<'b> {
+    width: usize,
+    budget: &'b MemoryBudget,
+    rows_per_chunk_log2: u32,
+    rows_per_block: u32,
+    chunks: Box<[OnceLock<Chunk>]>,
+    /// For each block how many of its rows are filled.
+    filled: Box<[OnceLock<Box<[AtomicU32]>>]>,
+    /// The first row that no writer has reserved.
+    next_row: Mutex<u64>,
+}
+
+impl<'b> Arena<'b> {
+    pub(super) fn new(width: usize, budget: &'b MemoryBudget) -> Self {
+        let chunk_bytes = (budget.max() / 256).clamp(CHUNK_BYTES_MIN, CHUNK_BYTES_MAX);
+        let rows = (chunk_bytes / width as u64).max(1);
+        let rows_per_chunk_log2 = rows.ilog2();
+        let rows_per_block = BLOCK_ROWS_MAX.min(1 << rows_per_chunk_log2);
+        let bytes_of_chunk = (width as u64) << rows_per_chunk_log2;
+        let by_budget = budget.max() / bytes_of_chunk + 1;
+        let by_numbers = (1 << 32) >> rows_per_chunk_log2;
+        let n_chunks = by_budget.min(by_numbers) as usize;
+        Self {
+            width,
+            budget,
+            rows_per_chunk_log2,
+            rows_per_block,
+            chunks: (0..n_chunks).map(|_| OnceLock::new()).collect(),
+            filled: (0..n_chunks).map(|_| OnceLock::new()).collect(),
+            next_row: Mutex::new(0),
+        }
+    }
+
+    pub(super) fn rows_per_block(&self) -> u32 {
+        self.rows_per_block
+    }
+
+    pub(super) fn memory_bytes(&self) -> u64 {
+        self.chunks.iter().filter(|c| c.get().is_some()).count() as u64 * self.chunk_cost()
+    }
+
+    fn chunk_cost(&self) -> u64 {
+        let rows = 1u64 << self.rows_per_chunk_log2;
+        rows * self.width as u64 + rows / u64::from(self.rows_per_block) * 4
+    }
+
+    /// Where a row begins. The row need not be complete.
+    #[inline(always)]
+    fn pointer(&self, id: u32) -> *mut u8 {
+        let chunk = (id >> self.rows_per_chunk_log2) as usize;
+        let row = (id & ((1 << self.rows_per_chunk_log2) - 1)) as usize;
+        match self.chunks.get(chunk).and_then(OnceLock::get) {
+            // Inside the chunk, since it has room for every row number below its end.
+            Some(chunk) => UnsafeCell::raw_get(&raw const chunk.0[row * self.width]),
+            None => unreachable!("row {id} was never reserved"),
+        }
+    }
+
+    #[inline(always)]
+    fn published(&self, id: RowId) -> &[u8] {
+        // SAFETY: ids come from slots that were read with Acquire after the writer's Release, so the row is complete, and
+        // it never changes; its `width` bytes lie in one chunk, which lives as long as the arena.
+        unsafe { std::slice::from_raw_parts(self.pointer(id.0), self.width) }
+    }
+
+    #[inline(always)]
+    pub(super) fn equals(&self, id: RowId, row: &[u8]) -> bool {
+        rows_equal(self.published(id), row)
+    }
+
+    #[inline(always)]
+    pub(super) fn prefetch(&self, id: RowId) {
+        super::slots::prefetch_address(self.pointer(id.0));
+    }
+
+    pub(super) fn rows(&self, span: RowSpan) -> Rows<'_> {
+        // SAFETY: a span covers complete rows of one block, which lies in one chunk; they never change.
+        let bytes = unsafe { std::slice::from_raw_parts(self.pointer(span.first), span.n_rows as usize * self.width) };
+        Rows::new(bytes, self.width)
+    }
+
+    /// Puts a row into the next free place of the block, without giving the place away yet.
+    #[inline(always)]
+    pub(super) fn write(&self, block: &mut Block, row: &[u8]) -> Result<RowId, TableFull> {
+        if block.next == block.end {
+            *block = self.reserve_block()?;
+        }
+        debug_assert_eq!(row.len(), self.width);
+        // SAFETY: the place belongs to this writer's block and was not published, so nobody else touches it; it has
+        // `width` bytes, as `row` has.
+        unsafe { std::ptr::copy_nonoverlapping(row.as_ptr(), self.pointer(block.next), self.width) };
+        Ok(RowId(block.next))
+    }
+
+    /// Gives the place of the row written last to that row for good.
+    #[inline(always)]
+    pub(super) fn keep_written(&self, block: &mut Block) {
+        let in_chunk = block.next & ((1 << self.rows_per_chunk_log2) - 1);
+        let chunk = (block.next >> self.rows_per_chunk_log2) as usize;
+        if let Some(filled) = self.filled[chunk].get() {
+            // Only this writer changes the count; the table's lock makes it visible to whoever rebuilds the table.
+            let count = in_chunk % self.rows_per_block + 1;
+            filled[(in_chunk / self.rows_per_block) as usize].store(count, Ordering::Relaxed);
+        }
+        block.next += 1;
+    }
+
+    fn reserve_block(&self) -> Result<Block, TableFull> {
+        let mut next_row = self.next_row.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = *next_row;
+        let chunk = (first >> self.rows_per_chunk_log2) as usize;
+        if first + u64::from(self.rows_per_block) >= u64::from(u32::MAX) {
+            return Err(TableFull::Numbers);
+        }
+        if chunk >= self.chunks.len() {
+            return Err(TableFull::Memory);
+        }
+        if self.chunks[chunk].get().is_none() {
+            self.allocate_chunk(chunk)?;
+        }
+        *next_row += u64::from(self.rows_per_block);
+        Ok(Block { next: first as u32, end: first as u32 + self.rows_per_block })
+    }
+
+    fn allocate_chunk(&self, chunk: usize) -> Result<(), TableFull> {
+        self.budget.reserve(self.chunk_cost()).map_err(|_| TableFull::Memory)?;
+        let n_bytes = self.width << self.rows_per_chunk_log2;
+        let mut bytes = Vec::new();
+        if bytes.try_reserve_exact(n_bytes).is_err() {
+            self.budget.release(self.chunk_cost());
+            return Err(TableFull::Memory);
+        }
+        bytes.resize_with(n_bytes, || UnsafeCell::new(0));
+        let n_blocks = (1usize << self.rows_per_chunk_log2) / self.rows_per_block as usize;
+        let filled = (0..n_blocks).map(|_| AtomicU32::new(0)).collect();
+        // Nobody else sets them: the lock on `next_row` is held.
+        let _ = self.filled[chunk].set(filled);
+        let _ = self.chunks[chunk].set(Chunk(bytes.into_boxed_slice()));
+        Ok(())
+    }
+
+    /// Calls `visit` for all rows that are complete. No writer may be at work.
+    pub(super) fn for_each_filled_row(&self, mut visit: impl FnMut(RowId, &[u8])) {
+        for (chunk, filled) in self.filled.iter().enumerate() {
+            let Some(filled) = filled.get() else { continue };
+            for (block, count) in filled.iter().enumerate() {
+                let n_rows = count.load(Ordering::Relaxed);
+                if n_rows == 0 {
+                    continue;
+                }
+                let first = ((chunk << self.rows_per_chunk_log2) + block * self.rows_per_block as usize) as u32;
+                for (i, row) in self.rows(RowSpan { first, n_rows }).iter().enumerate() {
+                    visit(RowId(first + i as u32), row);
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Arena<'_> {
+    fn drop(&mut self) {
+        self.budget.release(self.memory_bytes());
+    }
+}
+
+/// Equality eight bytes at a time; rows are short, and a call to the general comparison costs more than this.
+#[inline(always)]
+fn rows_equal(a: &[u8], b: &[u8]) -> bool {
+    let mut a_words = a.chunks_exact(8);
+    let mut b_words = b.chunks_exact(8);
+    let mut equal = a.len() == b.len();
+    for (x, y) in (&mut a_words).zip(&mut b_words) {
+        equal &= x == y;
+    }
+    equal && a_words.remainder().iter().zip(b_words.remainder()).all(|(x, y)| x == y)
+}
