@@ -1,0 +1,93 @@
+//! Random graphs of all shapes: sparse and dense, deep and shallow, with parallel edges, self-loops, dead ends and an error state.
+
+use lariat_base::Random;
+use lariat_graph::{Edges, Expander, Graph, GraphError, RowBuffer, Rows};
+
+/// A graph given by its edges; the row of a state is its number, spread over the width.
+#[derive(Clone, Debug)]
+pub struct RandomGraph {
+    width: usize,
+    n_initial: usize,
+    successors: Vec<Vec<u32>>,
+    labels: Vec<u64>,
+    error: Option<u32>,
+}
+
+impl RandomGraph {
+    /// The graph that `seed` names, with at most `states_max` states.
+    pub fn new(seed: u64, states_max: usize) -> Self {
+        let mut random = Random::new(seed);
+        let n = 1 + random.below(states_max);
+        let degree = 1 + random.below(4);
+        // Edges to near numbers only make deep graphs.
+        let reach = if random.one_in(2) { n } else { 1 + random.below(n.min(20)) };
+        let mut successors: Vec<Vec<u32>> = Vec::with_capacity(n);
+        for state in 0..n {
+            let n_edges = if random.one_in(8) { 0 } else { random.below(2 * degree + 1) };
+            let target = |random: &mut Random| {
+                let shift = random.below(2 * reach) as i64 - reach as i64 / 2;
+                (state as i64 + shift).rem_euclid(n as i64) as u32
+            };
+            successors.push((0..n_edges).map(|_| target(&mut random)).collect());
+        }
+        let labels = (0..n).map(|_| if random.one_in(30) { 1 << random.below(3) } else { 0 }).collect();
+        let n_initial = 1 + if random.one_in(4) { random.below(n.min(5)) } else { 0 };
+        let error = random.one_in(3).then(|| random.below(n) as u32);
+        if let Some(error) = error {
+            successors[error as usize].clear();
+        }
+        Self { width: 1 + random.below(20).max(3), n_initial, successors, labels, error }
+    }
+
+    fn row(&self, state: u32) -> Vec<u8> {
+        let mut row = vec![0; self.width];
+        row[..4].copy_from_slice(&state.to_le_bytes());
+        for i in 4..self.width {
+            row[i] = row[i % 4].wrapping_mul(7);
+        }
+        row
+    }
+
+    fn state(row: &[u8]) -> usize {
+        u32::from_le_bytes([row[0], row[1], row[2], row[3]]) as usize
+    }
+}
+
+impl Graph for RandomGraph {
+    fn row_bytes(&self) -> usize {
+        self.width
+    }
+
+    fn initial(&self, out: &mut RowBuffer) {
+        for state in 0..self.n_initial as u32 {
+            out.push(&self.row(state));
+        }
+    }
+
+    fn expander(&self) -> Box<dyn Expander + '_> {
+        Box::new(Walker(self))
+    }
+
+    fn is_error(&self, row: &[u8]) -> bool {
+        self.error == Some(Self::state(row) as u32)
+    }
+}
+
+struct Walker<'g>(&'g RandomGraph);
+
+impl Expander for Walker<'_> {
+    fn expand(&mut self, from: Rows<'_>, out: &mut Edges) -> Result<(), GraphError> {
+        for row in from.iter() {
+            for target in &self.0.successors[RandomGraph::state(row)] {
+                out.push(&self.0.row(*target));
+            }
+            out.end_source();
+        }
+        Ok(())
+    }
+
+    fn labels(&mut self, rows: Rows<'_>, out: &mut Vec<u64>) -> Result<(), GraphError> {
+        out.extend(rows.iter().map(|row| self.0.labels[RandomGraph::state(row)]));
+        Ok(())
+    }
+}
