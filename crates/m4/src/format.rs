@@ -141,8 +141,9 @@ impl Formatter<'_> {
                 unsigned(&mut spec, kind, value, out);
             }
             Some(b'c') => {
-                let byte = self.number()? as u8;
-                pad(&spec, vec![byte], out);
+                // Like m4, whose texts end at a zero byte, 0 gives no character.
+                let byte = Some(self.number()? as u8).filter(|&byte| byte != 0);
+                pad(&spec, Vec::from_iter(byte), out);
             }
             Some(b's') => {
                 let mut text = self.text();

@@ -36,7 +36,7 @@ define(`forallx', `ifelse($#, 0, ``$0'', `forloop(`x', 0, N - 1, `$1')')')
 define(`bool', `byte')
 
 define(`stack', `ifelse($#, 0, ``$0'', `byte $1[$2];
-byte $1_act = 0;define(`$1_size', `$2')')')
+byte $1_act;define(`$1_size', `$2')')')
 define(`queue', defn(`stack'))
 define(`full', `ifelse($#, 0, ``$0'', `$1_act == $1_size')')
 define(`empty', `ifelse($#, 0, ``$0'', `$1_act == 0')')
@@ -54,24 +54,24 @@ $2
 }
 divert(0)define(`system', `undefine(`system')undivert(1)`system'')')
 define(`buffer_channel', `ifelse($#, 0, ``$0'', `indir(`channel process', `$1',
-`queue(buf, $2)
-state q;
-init q;
+`queue(items, $2)
+state run;
+init run;
 trans
- q -> q { guard not (full(buf)); sync $1_in?buf[buf_act]; effect buf_act = buf_act + 1; },
- q -> q { guard not (empty(buf)); sync $1_out!buf[0]; effect pop_front(buf); };')')')
-define(`slot process', `indir(`channel process', `$1', `byte v$2;
-state ready, tr;
-init ready;
+ run -> run { guard items_act < $2; sync $1_in?items[items_act]; effect items_act = items_act + 1; },
+ run -> run { guard items_act > 0; sync $1_out!front(items); effect pop_front(items); };')')')
+define(`cell process', `indir(`channel process', `$1', `byte held$2;
+state idle, loaded;
+init idle;
 trans
- ready -> tr { sync $1_in?v; },$3
- tr -> ready { sync $1_out!v;$4 };')')
-define(`async_channel', `ifelse($#, 0, ``$0'', `indir(`slot process', `$1')')')
-define(`loosy_channel', `ifelse($#, 0, ``$0'', `indir(`slot process', `$1', `', `
- tr -> ready { },')')')
+ idle -> loaded { sync $1_in?held; },
+ loaded -> idle { sync $1_out!held;$3 }$4;')')
+define(`async_channel', `ifelse($#, 0, ``$0'', `indir(`cell process', `$1')')')
+define(`loosy_channel', `ifelse($#, 0, ``$0'', `indir(`cell process', `$1', `', `', `,
+ loaded -> idle { }')')')
 define(`bounded_loosy_channel', `ifelse($#, 0, ``$0'',
-  `indir(`slot process', `$1', `, lost = 0', `
- tr -> ready { guard lost < $2; effect lost = lost + 1; },', ` effect lost = 0;')')')
+  `indir(`cell process', `$1', `, losses', ` effect losses = 0;', `,
+ loaded -> idle { guard losses < $2; effect losses = losses + 1; }')')')
 divert(0)dnl
 "#;
 

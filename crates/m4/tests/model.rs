@@ -1,6 +1,8 @@
 //! Checks the macros that parameterised models use.
 
-use lariat_m4::{Define, Expansion, M4Error, expand_model};
+mod program;
+
+use lariat_m4::{Define, Expansion, M4Error, PREAMBLE, expand_model};
 
 fn no_files(name: &str) -> Result<String, String> {
     Err(format!("no file {name}"))
@@ -19,6 +21,11 @@ fn check(source: &str, defines: &[(&str, &str)], expected: &str) {
     match run(source, defines) {
         Ok(expansion) => assert_eq!(expansion.text, expected, "source: {source}"),
         Err(error) => panic!("{error}\nsource: {source}"),
+    }
+    // The preamble is plain m4, so the program must do the same with it.
+    if defines.is_empty() && program::is_gnu() {
+        let whole = format!("{PREAMBLE}{source}");
+        assert_eq!(program::run(&whole).as_deref(), Some(expected), "{source}");
     }
 }
 
@@ -106,7 +113,7 @@ fn stacks_and_queues() {
     check(
         "stack(s, 2) full(s) empty(s) top(s)",
         &[],
-        "byte s[2];\nbyte s_act = 0; s_act == 2 s_act == 0 s[s_act-1]",
+        "byte s[2];\nbyte s_act; s_act == 2 s_act == 0 s[s_act-1]",
     );
     check(
         "push(s, 7); pop(s)",
@@ -123,41 +130,44 @@ fn stacks_and_queues() {
 #[test]
 fn channels_put_processes_before_the_system_line() {
     let source = "buffer_channel(c, 2)\nasync_channel(d)\nprocess P {}\nsystem async;\n";
-    let expansion = run(source, &[]).unwrap();
     let expected = "\
 channel c_in, c_out;
 channel d_in, d_out;
 process P {}
 process channel_c {
-byte buf[2];
-byte buf_act = 0;
-state q;
-init q;
+byte items[2];
+byte items_act;
+state run;
+init run;
 trans
- q -> q { guard not (buf_act == 2); sync c_in?buf[buf_act]; effect buf_act = buf_act + 1; },
- q -> q { guard not (buf_act == 0); sync c_out!buf[0]; effect buf[0] = buf[1], buf[1] = 0, buf_act = buf_act - 1; };
+ run -> run { guard items_act < 2; sync c_in?items[items_act]; effect items_act = items_act + 1; },
+ run -> run { guard items_act > 0; sync c_out!items[0]; effect items[0] = items[1], items[1] = 0, items_act = items_act - 1; };
 }
 process channel_d {
-byte v;
-state ready, tr;
-init ready;
+byte held;
+state idle, loaded;
+init idle;
 trans
- ready -> tr { sync d_in?v; },
- tr -> ready { sync d_out!v; };
+ idle -> loaded { sync d_in?held; },
+ loaded -> idle { sync d_out!held; };
 }
 system async;
 ";
-    assert_eq!(expansion.text, expected);
+    check(source, &[], expected);
+    let expansion = run(source, &[]).unwrap();
     assert_eq!(expansion.origins[..4], [1, 2, 3, 1]);
     assert_eq!(expansion.origins.last(), Some(&4));
     let lossy = run("loosy_channel(a)bounded_loosy_channel(b, 3)system", &[]).unwrap();
-    assert!(lossy.text.contains(" tr -> ready { },\n"));
-    assert!(lossy.text.contains("byte v, lost = 0;"));
+    let lost = "loaded -> idle { sync a_out!held; },\n loaded -> idle { };\n";
+    assert!(lossy.text.contains(lost));
+    assert!(lossy.text.contains("byte held, losses;"));
     assert!(
         lossy
             .text
-            .contains("guard lost < 3; effect lost = lost + 1; },")
+            .contains("{ sync b_out!held; effect losses = 0; },")
     );
+    let bounded = "{ guard losses < 3; effect losses = losses + 1; };";
+    assert!(lossy.text.contains(bounded));
 }
 
 #[test]

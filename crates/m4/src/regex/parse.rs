@@ -89,7 +89,7 @@ impl Parser<'_> {
         if self.take_if(b"^") {
             parts.push(Node::At(Place::LineStart));
         }
-        // At the start there is nothing to repeat, so a star stands for itself.
+        // At the start and after a place there is nothing to repeat: a star stands for itself.
         let mut literal = true;
         while !self.rest().is_empty()
             && !self.rest().starts_with(b"\\|")
@@ -100,8 +100,9 @@ impl Parser<'_> {
             } else {
                 self.atom()?
             };
-            literal = false;
-            parts.push(self.repeated(atom));
+            literal = matches!(atom, Node::At(_));
+            let part = if literal { atom } else { self.repeated(atom) };
+            parts.push(part);
         }
         Ok(Node::All(parts))
     }

@@ -52,7 +52,7 @@ pub const CASES: &[(&str, &str)] = &[
 "#,
     ),
     (
-        r#"define(`square', `eval(($1) ** 2)')square(9) square(square(2)`'+1)
+        r#"define(`twice_itself', `eval(($1) ** 2)')twice_itself(9) twice_itself(twice_itself(2)`'+1)
 "#,
         r#"81 25
 "#,
@@ -95,9 +95,9 @@ pub const CASES: &[(&str, &str)] = &[
 "#,
     ),
     (
-        r#"define(`foo', `The brown fox')format(`The string "%s" uses %d characters', foo, len(foo))
+        r#"define(`name', `channel_in')format(`%s has %d letters', name, len(name))
 "#,
-        r#"The string "The brown fox" uses 13 characters
+        r#"channel_in has 10 letters
 "#,
     ),
     (

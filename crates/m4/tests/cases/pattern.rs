@@ -4,15 +4,15 @@
 #[rustfmt::skip]
 pub const CASES: &[(&str, &str)] = &[
     (
-        r#"regexp(`GNUs not Unix', `\<[a-z]\w+') regexp(`GNUs not Unix', `\<Q\w*') regexp(`GNUs not Unix', `\w\(\w+\)$', `*** \& *** \1 ***')
+        r#"regexp(`Red apples Sold', `\<[a-z]\w+') regexp(`Red apples Sold', `\<Q\w*') regexp(`Red apples Sold', `\w\(\w+\)$', `[\&|\1]')
 "#,
-        r#"5 -1 *** Unix *** nix ***
+        r#"4 -1 [Sold|old]
 "#,
     ),
     (
-        r#"patsubst(`GNUs not Unix', `^', `OBS: ') patsubst(`GNUs not Unix', `\<', `OBS: ') patsubst(`GNUs not Unix', `\w*', `(\&)') patsubst(`GNUs not Unix', `\w+', `(\&)') patsubst(`GNUs not Unix', `[A-Z][a-z]+')
+        r#"patsubst(`Red apples Sold', `^', `> ') patsubst(`Red apples Sold', `\<', `> ') patsubst(`Red apples Sold', `\w*', `(\&)') patsubst(`Red apples Sold', `\w+', `(\&)') patsubst(`Red apples Sold', `[A-Z][a-z]+')
 "#,
-        r#"OBS: GNUs not Unix OBS: GNUs OBS: not OBS: Unix (GNUs)() (not)() (Unix)() (GNUs) (not) (Unix) GN not 
+        r#"> Red apples Sold > Red > apples > Sold (Red)() (apples)() (Sold)() (Red) (apples) (Sold)  apples 
 "#,
     ),
     (
@@ -94,15 +94,15 @@ b< -1 0
 "#,
     ),
     (
-        r#"define(`patreg', `patsubst($@) regexp($@)')patreg(`bar foo baz Foo', `foo\|Foo', `FOO')
+        r#"define(`both', `patsubst($@) regexp($@)')both(`tick tack Tick', `[tT]i\|ack', `<\&>')
 "#,
-        r#"bar FOO baz FOO FOO
+        r#"<ti>ck t<ack> <Ti>ck <ti>
 "#,
     ),
     (
-        r#"define(`upcase', `translit(`$*', `a-z', `A-Z')')define(`capitalize', `regexp(`$1', `^\(\w\)\(\w*\)', `upcase(`\1')`'downcase(`\2')')')define(`downcase', `translit(`$*', `A-Z', `a-z')')capitalize(`hELLO')
+        r#"define(`up', `translit(`$1', `a-z', `A-Z')')regexp(`state idle', `^\(\w\)\(\w*\)', `up(`\1')`\2'')
 "#,
-        r#"Hello
+        r#"State
 "#,
     ),
 ];

@@ -232,26 +232,15 @@ divert`'before m4exit after
 "#,
     ),
     (
-        r#"define(`forloop', `pushdef(`$1', `$2')_forloop($@)popdef(`$1')')define(`_forloop', `$4`'ifelse($1, `$3', `', `define(`$1', incr($1))$0($@)')')forloop(`i', 1, 8, `i ')
-forloop(`i', 1, 4, `forloop(`j', 1, 4, ` (i, j)')
-')
+        r#"define(`upto', `ifelse($1, $2, `$3($1)', `$3($1)upto(incr($1), $2, `$3')')')define(`item', `<$1>')upto(1, 5, `item')
 "#,
-        r#"1 2 3 4 5 6 7 8 
- (1, 1) (1, 2) (1, 3) (1, 4)
- (2, 1) (2, 2) (2, 3) (2, 4)
- (3, 1) (3, 2) (3, 3) (3, 4)
- (4, 1) (4, 2) (4, 3) (4, 4)
-
+        r#"<1><2><3><4><5>
 "#,
     ),
     (
-        r#"define(`foreach', `pushdef(`$1')_foreach($@)popdef(`$1')')define(`_arg1', `$1')define(`_foreach', `ifelse(`$2', `()', `', `define(`$1', _arg1$2)$3`'$0(`$1', (shift$2), `$3')')')foreach(`x', (foo, bar, foobar), `Word was: x
-')
+        r#"define(`each', `ifelse(`$2', `', `', `$1(`$2')each(`$1', shift(shift($@)))')')define(`say', `($1) ')each(`say', `x', `y', `z')
 "#,
-        r#"Word was: foo
-Word was: bar
-Word was: foobar
-
+        r#"(x) (y) (z) 
 "#,
     ),
     (
