@@ -9,7 +9,7 @@ use lariat_testkit::{load_text, random_model};
 fn steps_edges_and_rows_agree() {
     let mut n_states = 0;
     let mut n_errors = 0;
-    for seed in 0..600 {
+    for seed in 0..1500 {
         let text = random_model(seed);
         let loaded = load_text(&text);
         let graph = Interpreter::new(&loaded.model, Vec::new());

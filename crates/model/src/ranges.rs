@@ -15,6 +15,8 @@
 mod arithmetic;
 mod refine;
 
+use std::ops::RangeInclusive;
+
 use crate::{
     Assignment, CellId, ChannelId, ChannelKind, Communication, Composition, Expression, Interval,
     Model, Place, Transition, ValueType,
@@ -74,6 +76,19 @@ impl Local<'_> {
     }
 }
 
+impl Local<'_> {
+    /// The cells that a place can be; none if its index can only be wrong.
+    fn cells(&self, place: &Place) -> Option<RangeInclusive<u32>> {
+        match place {
+            Place::Cell(cell) => Some(cell.0..=cell.0),
+            Place::Element { first, length, index } => {
+                let index = self.value(index)?.meet(Interval::new(0, *length as i32 - 1))?;
+                Some(first.0 + index.low as u32..=first.0 + index.high as u32)
+            }
+        }
+    }
+}
+
 impl Analysis<'_> {
     fn replay(&mut self, transition: &Transition) {
         let model = self.model;
@@ -85,9 +100,10 @@ impl Analysis<'_> {
             local.set(location, Interval::point(transition.from as i32));
             let enabled = transition.guard.as_ref().is_none_or(|guard| local.refine(guard, true));
             if enabled {
+                // Values that are sent and places that receive are those of the old state.
+                self.communicate(transition, &mut local, &mut grown);
                 grown.push((location, Interval::point(transition.to as i32)));
                 local.set(location, Interval::point(transition.to as i32));
-                self.communicate(transition, &mut local, &mut grown);
                 if self.partner_may_run_first(transition) {
                     self.forget_shared(transition, &mut local);
                 }
@@ -139,9 +155,10 @@ impl Analysis<'_> {
                 }
             }
             Communication::Receive { channel, targets } => {
-                for (i, target) in targets.iter().enumerate() {
-                    if let Some(interval) = self.arriving(*channel, i, local.ranges) {
-                        self.write(target, interval, local, grown);
+                let places: Vec<_> = targets.iter().map(|target| local.cells(target)).collect();
+                for (i, place) in places.into_iter().enumerate() {
+                    if let (Some(place), Some(value)) = (place, self.arriving(*channel, i, local.ranges)) {
+                        self.write(place, value, local, grown);
                     }
                 }
             }
@@ -172,31 +189,31 @@ impl Analysis<'_> {
 
     fn assign(&self, assignments: &[Assignment], local: &mut Local, grown: &mut Vec<(CellId, Interval)>) {
         for assignment in assignments {
+            let Some(place) = local.cells(&assignment.target) else { return };
             let Some(value) = local.value(&assignment.value) else { return };
-            if !self.write(&assignment.target, value, local, grown) {
+            if !self.write(place, value, local, grown) {
                 return;
             }
         }
     }
 
-    /// Notes an assignment; false if it can only lead to the error state.
-    fn write(&self, target: &Place, value: Interval, local: &mut Local, grown: &mut Vec<(CellId, Interval)>) -> bool {
-        match target {
-            Place::Cell(cell) => {
-                let Some(value) = value.meet(self.model.cells[cell.index()].allowed) else { return false };
-                grown.push((*cell, value));
-                local.set(*cell, value);
-            }
-            Place::Element { first, length, index } => {
-                let inside = Interval::new(0, *length as i32 - 1);
-                let Some(index) = local.value(index).and_then(|i| i.meet(inside)) else { return false };
-                let Some(value) = value.meet(self.model.cells[first.index()].allowed) else { return false };
-                for i in index.low..=index.high {
-                    let cell = CellId(first.0 + i as u32);
-                    grown.push((cell, value));
-                    let after = if index.as_point().is_some() { value } else { local.get(cell).join(value) };
-                    local.set(cell, after);
-                }
+    /// Notes an assignment to one of these cells; false if it can only lead to the error state.
+    fn write(
+        &self,
+        place: RangeInclusive<u32>,
+        value: Interval,
+        local: &mut Local,
+        grown: &mut Vec<(CellId, Interval)>,
+    ) -> bool {
+        let Some(value) = value.meet(self.model.cells[*place.start() as usize].allowed) else { return false };
+        grown.extend(place.clone().map(|cell| (CellId(cell), value)));
+        if place.start() == place.end() {
+            local.set(CellId(*place.start()), value);
+        } else {
+            // One of the cells changed: what is known about each here is widened. For the others the ranges of the whole
+            // model speak, and in the last round those include the value.
+            for (_, known) in local.known.iter_mut().filter(|(cell, _)| place.contains(&cell.0)) {
+                *known = known.join(value);
             }
         }
         true

@@ -38,7 +38,7 @@ impl Writer {
     fn process(&mut self, number: usize) {
         self.process = Some(number);
         let _ = writeln!(self.out, "process P{number} {{\n  byte i;\n  int j = {};\n  state s0, s1, s2;\n  init s0;", number);
-        if self.random.one_in(4) {
+        if self.random.one_in(8) {
             let _ = writeln!(self.out, "  commit s{};", self.random.below(N_LOCATIONS));
         }
         if self.random.one_in(3) {
@@ -47,7 +47,7 @@ impl Writer {
             let _ = writeln!(self.out, "  assert s{location}: {expression};");
         }
         self.out.push_str("  trans\n");
-        let n = 2 + self.random.below(4);
+        let n = 4 + self.random.below(4);
         for i in 0..n {
             self.transition(i == 0);
             self.out.push_str(if i + 1 == n { ";\n}\n" } else { ",\n" });
@@ -62,8 +62,8 @@ impl Writer {
         } else {
             let _ = write!(self.out, "    -> s{to} {{");
         }
-        if !self.random.one_in(3) {
-            let guard = self.expression(2);
+        if self.random.one_in(2) {
+            let guard = self.guard();
             let _ = write!(self.out, " guard {guard};");
         }
         self.synchronisation();
@@ -78,7 +78,7 @@ impl Writer {
 
     fn synchronisation(&mut self) {
         let mark = if self.random.one_in(2) { "!" } else { "?" };
-        match self.random.below(8) {
+        match self.random.below(12) {
             0 | 1 => {
                 let _ = write!(self.out, " sync c{mark};");
             }
@@ -106,10 +106,22 @@ impl Writer {
         }
     }
 
+    /// Mostly a comparison, which is true often enough for the model to move.
+    fn guard(&mut self) -> String {
+        if self.random.one_in(3) {
+            return self.expression(2);
+        }
+        let operator = ["<", "<=", ">=", "!=", "=="][self.random.below(5)];
+        format!("{} {operator} {}", self.leaf(), self.leaf())
+    }
+
     /// A value that mostly stays small, so that the state space does.
     fn value(&mut self) -> String {
-        if self.random.one_in(6) {
+        if self.random.one_in(12) {
             return self.expression(2);
+        }
+        if self.random.one_in(2) {
+            return format!("({} + 1) % {}", ["x", "i", "j", "a[0]", "a[1]"][self.random.below(5)], 2 + self.random.below(4));
         }
         format!("({}) % {}", self.expression(1), 2 + self.random.below(3))
     }

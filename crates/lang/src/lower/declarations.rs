@@ -19,11 +19,22 @@ impl Lowering<'_> {
             None => self.scalar(declaration, owner),
         };
         // A declaration that went wrong still declares its name, so that its uses are not errors too.
-        let symbol = symbol.unwrap_or(Symbol::Constant(0));
+        let symbol = symbol.unwrap_or_else(|| self.stand_in(declaration, owner));
         match owner {
             Some(process) => self.declare_local(process, &declaration.name, symbol),
             None => self.declare_global(&declaration.name, symbol),
         }
+    }
+
+    fn stand_in(&mut self, declaration: &VariableDeclaration, owner: Option<ProcessId>) -> Symbol {
+        let value_type = declaration.value_type;
+        let kind = match (declaration.constant, &declaration.length) {
+            (true, Some(_)) => return Symbol::Table([0].into()),
+            (true, None) => return Symbol::Constant(0),
+            (false, Some(_)) => VariableKind::Array(value_type),
+            (false, None) => VariableKind::Scalar(value_type),
+        };
+        Symbol::Variable(self.add_variable(&declaration.name.text, owner, kind, [(value_type.range(), 0)]))
     }
 
     fn scalar(&mut self, declaration: &VariableDeclaration, owner: Option<ProcessId>) -> Option<Symbol> {

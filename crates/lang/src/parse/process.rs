@@ -3,7 +3,7 @@
 use super::Parser;
 use crate::source::Span;
 use crate::syntax::{Effect, Name, ProcessDeclaration, SyncDeclaration, TransitionDeclaration};
-use crate::token::{Keyword, TokenKind};
+use crate::token::{Keyword, Token, TokenKind};
 
 const KEYWORDS_OF_SECTIONS: &[Keyword] = &[
     Keyword::Byte,
@@ -157,9 +157,10 @@ impl Parser<'_> {
             if self.at_mark("}") {
                 break;
             }
+            let start = self.at;
             match self.transition() {
                 Some(transition) => process.transitions.push(transition),
-                None => self.skip_transition(),
+                None => self.skip_transition(body_open(self.tokens, start, self.at)),
             }
             if self.diagnostics.is_full() {
                 return None;
@@ -183,21 +184,21 @@ impl Parser<'_> {
         Some(())
     }
 
-    /// Skips to the `,` or `;` behind a broken transition.
-    fn skip_transition(&mut self) {
-        let mut depth = 0u32;
+    /// Skips to the `,` or `;` behind a broken transition, in whose body the error was met or before it.
+    fn skip_transition(&mut self, body_open: bool) {
+        let mut depth = u32::from(body_open);
         while !self.at_end() {
             match self.peek().kind {
                 TokenKind::Mark("{") => depth += 1,
-                TokenKind::Mark("}") if depth <= 1 => {
-                    // Errors are met inside the braces of the transition or before them.
-                    let closes_transition = matches!(self.peek_after().kind, TokenKind::Mark("," | ";"));
-                    if depth == 1 || closes_transition {
+                TokenKind::Mark("," | ";") if depth == 0 => return,
+                TokenKind::Mark("}") => match depth {
+                    0 => return,
+                    1 => {
                         self.next();
+                        return;
                     }
-                    return;
-                }
-                TokenKind::Mark("}") => depth -= 1,
+                    _ => depth -= 1,
+                },
                 TokenKind::Keyword(Keyword::Process | Keyword::System) => return,
                 _ => {}
             }
@@ -302,4 +303,10 @@ impl Parser<'_> {
             }
         }
     }
+}
+
+/// Whether the tokens from `start` to `at` leave a brace open: that of a transition's body.
+fn body_open(tokens: &[Token], start: usize, at: usize) -> bool {
+    let marks = |mark| tokens[start..at].iter().filter(|t| t.kind == TokenKind::Mark(mark)).count();
+    marks("{") > marks("}")
 }
