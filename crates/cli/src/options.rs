@@ -10,8 +10,8 @@ use std::time::Duration;
 #[command(name = "lariat", version, about, max_term_width = 110)]
 #[command(after_help = "\
 Examples:
-  lariat check models/peterson.mdve -D N=3 --invariant 'not (P_0.cs && P_1.cs)'
-  lariat check models/philosophers.mdve --deadlock --trace deadlock.itf.json
+  lariat check models/peterson.mdve -D N=3 --invariant 'not (P_0.critical && P_1.critical)'
+  lariat check models/phils.mdve --deadlock --trace deadlock.itf.json
   lariat explore models/hanoi.mdve -D N=8 --json
   lariat simulate models/elevator.mdve --seed 7 --steps 20
 
@@ -114,7 +114,7 @@ pub struct CheckOptions {
     #[command(flatten)]
     pub source: ModelSource,
 
-    /// EXPR must hold in every reachable state, e.g. 'not (P_0.cs && P_1.cs)' (may be repeated)
+    /// EXPR must hold in every reachable state, e.g. 'not (P_0.critical && P_1.critical)' (may be repeated)
     #[arg(long, value_name = "EXPR", help_heading = "What to check (default: --deadlock --assertions)")]
     pub invariant: Vec<String>,
 

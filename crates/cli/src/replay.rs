@@ -6,6 +6,7 @@ use crate::failure::{ExitStatus, Failure};
 use crate::load;
 use crate::options::ReplayOptions;
 use crate::output;
+use lariat_base::outcome::PropertyKind;
 use lariat_base::trace::Trace;
 use lariat_exec::Interpreter;
 use serde_json::json;
@@ -27,8 +28,12 @@ pub fn replay(options: &ReplayOptions) -> Result<ExitStatus, Failure> {
     let what = match &trace.property {
         None => None,
         Some(property) => {
+            let has_expression = matches!(property.kind, PropertyKind::Invariant | PropertyKind::Reach);
             let expression = match property.expression.as_str() {
                 "" => None,
+                text if !has_expression => {
+                    return Err(rejected(format!("a {} has no expression, but `{text}` is given", property.kind.word())));
+                }
                 text => Some(load::expression("the trace's property", text, &loaded)?),
             };
             let last = &rows[rows.len() - 1];

@@ -2,8 +2,9 @@
 //!
 //! The location changes first, then the assignments run from left to right on the new state. In a rendezvous the values
 //! that are sent, and the index of an array element that receives one, are evaluated in the old state; the receiver's
-//! variables are set, then the receiver's location and assignments, then the sender's. In a synchronous system the
-//! processes' assignments run in the order of the processes.
+//! variables are set, then the receiver's location and assignments, then the sender's. In a synchronous system each
+//! process moves on its own copy of the old state, and what they changed is put together: nobody sees what another does
+//! in the same step.
 //!
 //! Buffered channels: values are evaluated in the old state and stored before the assignments, on sending and on
 //! receiving.
@@ -90,7 +91,14 @@ impl Next<'_> {
                 self.check_conflict(&self.model.transition(*other).writes_global, &transition.writes_global)?;
             }
         }
-        transitions.iter().try_for_each(|id| self.move_process(self.model.transition(*id)))
+        let mut changed: Vec<(CellId, i32)> = Vec::new();
+        for id in transitions {
+            let moved = self.move_process(self.model.transition(*id));
+            changed.extend(self.scratch.written.iter().map(|cell| (*cell, self.scratch.cells[cell.index()])));
+            self.scratch.undo(self.old);
+            moved?;
+        }
+        changed.into_iter().try_for_each(|(cell, value)| self.set(cell, value))
     }
 
     /// Two partners must not assign the same global variable; an array counts as one.

@@ -246,9 +246,13 @@ fn synchronous_systems_move_all_processes_at_once() {
     let text = "byte x;
         process A { state a; init a; trans a -> a { guard x < 3; effect x = x + 1; }; }
         process B { byte y; state a, b; init a; trans a -> b { }, b -> a { effect y = x; }; } system sync;";
-    // x = 3 blocks A, and with it everything. B sees what A did before it in the same step.
+    // x = 3 blocks A, and with it everything. B does not see what A does in the same step.
     counts(text, 4, 3, 1, false);
-    assert!(reaches(text, "B->y == 2"));
+    assert!(reaches(text, "B->y == 1") && !reaches(text, "B->y == 2"));
+    let text = "byte x = 1; byte y = 2;
+        process A { state a, b; init a; trans a -> b { effect x = y + B.b; }; }
+        process B { state a, b; init a; trans a -> b { effect y = x + A.b; }; } system sync;";
+    assert!(reaches(text, "x == 2 && y == 1"));
     let text = "byte x;
         process A { state a; init a; trans a -> a { effect x = 1; }, a -> a { }; }
         process B { state a; init a; trans a -> a { effect x = 2; }, a -> a { }; } system sync;";

@@ -30,6 +30,7 @@ pub fn model(source: &Source, file: &File, diagnostics: Diagnostics) -> Result<L
         diagnostics,
         names: Names::default(),
         channel_uses: Vec::new(),
+        initial_cells: Vec::new(),
         model: Model {
             file: source.name().to_owned(),
             cells: Vec::new(),
@@ -59,6 +60,8 @@ pub(crate) struct Lowering<'a> {
     pub(crate) model: Model,
     /// For each untyped channel: how many values its first use carries, and where that is.
     channel_uses: Vec<Option<(usize, Span)>>,
+    /// The initial values of the cells declared so far, which later initialisers may use.
+    initial_cells: Vec<i32>,
 }
 
 impl Lowering<'_> {
@@ -146,6 +149,7 @@ impl Lowering<'_> {
             range: allowed,
             initial,
         }));
+        self.initial_cells.extend(self.model.cells[first..].iter().map(|c| c.initial));
         let n_cells = (self.model.cells.len() - first) as u32;
         let variable = Variable { name: name.to_owned(), owner, kind, first: CellId(first as u32), n_cells };
         self.model.variables.push(variable);

@@ -15,6 +15,7 @@
 mod arithmetic;
 mod refine;
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use crate::{
@@ -57,22 +58,16 @@ struct Analysis<'m> {
 /// Intervals during one transition: what is known here beyond the ranges of the whole model.
 struct Local<'a> {
     ranges: &'a [Interval],
-    known: Vec<(CellId, Interval)>,
+    known: BTreeMap<CellId, Interval>,
 }
 
 impl Local<'_> {
     fn get(&self, cell: CellId) -> Interval {
-        match self.known.iter().find(|(c, _)| *c == cell) {
-            Some((_, interval)) => *interval,
-            None => self.ranges[cell.index()],
-        }
+        self.known.get(&cell).copied().unwrap_or(self.ranges[cell.index()])
     }
 
     fn set(&mut self, cell: CellId, interval: Interval) {
-        match self.known.iter_mut().find(|(c, _)| *c == cell) {
-            Some(entry) => entry.1 = interval,
-            None => self.known.push((cell, interval)),
-        }
+        self.known.insert(cell, interval);
     }
 }
 
@@ -94,7 +89,7 @@ impl Analysis<'_> {
         let model = self.model;
         let ranges = std::mem::take(&mut self.ranges);
         let mut grown: Vec<(CellId, Interval)> = Vec::new();
-        let mut local = Local { ranges: &ranges, known: Vec::new() };
+        let mut local = Local { ranges: &ranges, known: BTreeMap::new() };
         let location = model.process(transition.process).location;
         if ranges[location.index()].contains(transition.from as i32) {
             local.set(location, Interval::point(transition.from as i32));
@@ -116,20 +111,21 @@ impl Analysis<'_> {
         }
     }
 
-    /// Whether another process's assignments may come between this transition's guard and its assignments.
+    /// Whether another process's assignments may come between this transition's guard and its assignments: those of the
+    /// receiver come before the sender's. (In a synchronous system everybody moves on a copy of the old state.)
     fn partner_may_run_first(&self, transition: &Transition) -> bool {
-        let rendezvous = match &transition.communication {
+        match &transition.communication {
             Communication::Send { channel, .. } => {
-                matches!(self.model.channel(*channel).kind, ChannelKind::Rendezvous { .. })
+                self.model.composition == Composition::Asynchronous
+                    && matches!(self.model.channel(*channel).kind, ChannelKind::Rendezvous { .. })
             }
             _ => false,
-        };
-        rendezvous || self.model.composition == Composition::Synchronous
+        }
     }
 
     /// Drops what the guard told about everything that is not this process's own.
     fn forget_shared(&self, transition: &Transition, local: &mut Local) {
-        local.known.retain(|(cell, _)| {
+        local.known.retain(|cell, _| {
             let variable = self.model.variable(self.model.cells[cell.index()].variable);
             variable.owner == Some(transition.process)
                 || variable.kind == crate::VariableKind::Location(transition.process)
@@ -174,7 +170,7 @@ impl Analysis<'_> {
         }
         let sent = self.model.transitions.iter().filter_map(|t| match &t.communication {
             Communication::Send { channel: c, values } if *c == channel => {
-                let mut local = Local { ranges, known: Vec::new() };
+                let mut local = Local { ranges, known: BTreeMap::new() };
                 let enabled = t.guard.as_ref().is_none_or(|guard| local.refine(guard, true));
                 if enabled { local.value(&values[i]) } else { None }
             }
@@ -212,7 +208,7 @@ impl Analysis<'_> {
         } else {
             // One of the cells changed: what is known about each here is widened. For the others the ranges of the whole
             // model speak, and in the last round those include the value.
-            for (_, known) in local.known.iter_mut().filter(|(cell, _)| place.contains(&cell.0)) {
+            for (_, known) in local.known.range_mut(CellId(*place.start())..=CellId(*place.end())) {
                 *known = known.join(value);
             }
         }

@@ -20,8 +20,25 @@ pub struct ExpectedCase {
     pub deadlocks: u64,
     /// Whether the error state is reachable.
     pub error: bool,
-    /// Properties and their verdicts.
+    /// Properties of states and their verdicts.
     pub checks: Vec<ExpectedCheck>,
+    /// Property processes of the model, their verdicts, and the products with them.
+    pub products: Vec<ExpectedProduct>,
+}
+
+/// A property process, its verdict, and the size of its product with the system.
+#[derive(Clone, Debug)]
+pub struct ExpectedProduct {
+    /// The process.
+    pub property: String,
+    /// `holds` or `violated`.
+    pub verdict: String,
+    /// States of the product.
+    pub states: u64,
+    /// Edges of the product.
+    pub transitions: u64,
+    /// Accepting states of the product.
+    pub accepting: u64,
 }
 
 /// A property and its verdict.
@@ -55,7 +72,8 @@ fn number(value: &Value, key: &str) -> u64 {
 
 fn case(value: &Value) -> ExpectedCase {
     let parameters = value.get("define").and_then(Value::as_table).into_iter().flatten();
-    let checks = value.get("check").and_then(Value::as_array).into_iter().flatten();
+    let checks: Vec<&Value> = value.get("check").and_then(Value::as_array).into_iter().flatten().collect();
+    let (products, checks): (Vec<&Value>, Vec<&Value>) = checks.into_iter().partition(|c| c.get("property").is_some());
     ExpectedCase {
         model: value["model"].as_str().expect("a model").to_owned(),
         parameters: parameters.map(|(name, v)| (name.clone(), v.to_string().trim_matches('"').to_owned())).collect(),
@@ -64,7 +82,18 @@ fn case(value: &Value) -> ExpectedCase {
         levels: number(value, "levels"),
         deadlocks: number(value, "deadlocks"),
         error: value["error"].as_bool().expect("error is true or false"),
-        checks: checks.map(check).collect(),
+        checks: checks.into_iter().map(check).collect(),
+        products: products.into_iter().map(product).collect(),
+    }
+}
+
+fn product(value: &Value) -> ExpectedProduct {
+    ExpectedProduct {
+        property: value["property"].as_str().expect("a property process").to_owned(),
+        verdict: value["verdict"].as_str().expect("a verdict").to_owned(),
+        states: number(value, "states"),
+        transitions: number(value, "transitions"),
+        accepting: number(value, "accepting"),
     }
 }
 

@@ -7,7 +7,7 @@ mod known_answers;
 mod random_graph;
 mod random_model;
 
-pub use expected::{ExpectedCase, ExpectedCheck, expected_cases, models_folder};
+pub use expected::{ExpectedCase, ExpectedCheck, ExpectedProduct, expected_cases, models_folder};
 pub use known_answers::{BeemRow, beem_rows, shared_folder};
 pub use random_graph::RandomGraph;
 pub use random_model::random_model;

@@ -125,8 +125,7 @@ impl Lowering<'_> {
 
     fn load_time_value(&mut self, expression: &Expression, owner: Option<ProcessId>) -> Option<i32> {
         let lowered = self.expression(expression, owner)?;
-        let cells = self.model.initial_cells();
-        match lowered.evaluate(&cells) {
+        match lowered.evaluate(&self.initial_cells) {
             Ok(value) => Some(value),
             Err(fault) => {
                 let fault = self.model.describe_fault(fault);

@@ -132,7 +132,7 @@ mod tests {
             ends[..2].sort_unstable();
             ends[2..].sort_unstable();
             let ranges = [Interval::new(ends[0], ends[1]), Interval::new(ends[2], ends[3])];
-            let local = Local { ranges: &ranges, known: Vec::new() };
+            let local = Local { ranges: &ranges, known: std::collections::BTreeMap::new() };
             for operator in operators {
                 let expression = Expression::Binary(
                     operator,

@@ -41,8 +41,7 @@ impl Local<'_> {
             }
             (true, true) => {
                 let first = Local { ranges: self.ranges, known: std::mem::replace(&mut self.known, before) };
-                let cells: Vec<CellId> = first.known.iter().map(|(cell, _)| *cell).collect();
-                for cell in cells {
+                for cell in first.known.keys().copied() {
                     let joined = first.get(cell).join(second.get(cell));
                     self.set(cell, joined);
                 }
