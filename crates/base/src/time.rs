@@ -49,14 +49,9 @@ mod tests {
 
     #[test]
     fn times_parse() {
-        for (text, millis) in [
-            ("90s", 90_000),
-            ("10m", 600_000),
-            ("2h", 7_200_000),
-            ("1h30m", 5_400_000),
-            ("250ms", 250),
-            ("5", 5000),
-        ] {
+        for (text, millis) in
+            [("90s", 90_000), ("10m", 600_000), ("2h", 7_200_000), ("1h30m", 5_400_000), ("250ms", 250), ("5", 5000)]
+        {
             assert_eq!(parse_time(text), Ok(Duration::from_millis(millis)), "{text}");
         }
         for text in ["", "s", "3 fortnights", "-1s", "1e400"] {

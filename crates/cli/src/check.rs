@@ -137,14 +137,10 @@ fn counterexample(graph: &Interpreter, property: &Asked, path: &[Vec<u8>]) -> Re
     let steps = graph.replay(path).map_err(broken)?;
     let expression = property.expression.as_ref();
     let last = &path[path.len() - 1];
-    let what = graph
-        .violation(property.kind, expression.map(|e| &e.expression), last, steps.last())
-        .map_err(broken)?;
+    let what = graph.violation(property.kind, expression.map(|e| &e.expression), last, steps.last()).map_err(broken)?;
     let trace = graph.trace(path).map_err(broken)?;
-    let property = TraceProperty {
-        kind: property.kind,
-        expression: expression.map_or_else(String::new, |e| e.text.clone()),
-    };
+    let property =
+        TraceProperty { kind: property.kind, expression: expression.map_or_else(String::new, |e| e.text.clone()) };
     Ok(Trace { property: Some(property), what, ..trace })
 }
 
@@ -192,7 +188,8 @@ fn write_numbered(file: &str, n_before: usize, trace: &Trace) -> Result<String, 
     let name = match n_before {
         0 => file.to_owned(),
         n => {
-            let ending = if file.ends_with(".itf.json") { ".itf.json".len() } else { file.len() - file.rfind('.').unwrap_or(0) };
+            let ending =
+                if file.ends_with(".itf.json") { ".itf.json".len() } else { file.len() - file.rfind('.').unwrap_or(0) };
             let (stem, ending) = file.split_at(file.len() - ending);
             format!("{stem}.{}{ending}", n + 1)
         }

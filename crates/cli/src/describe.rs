@@ -92,7 +92,11 @@ fn as_text(model: &Model, layout: &Layout) -> String {
 }
 
 fn shortened(text: &str) -> String {
-    if text.chars().count() <= 12 { text.to_owned() } else { format!("{}...", text.chars().take(9).collect::<String>()) }
+    if text.chars().count() <= 12 {
+        text.to_owned()
+    } else {
+        format!("{}...", text.chars().take(9).collect::<String>())
+    }
 }
 
 fn as_json(model: &Model, layout: &Layout) -> Value {

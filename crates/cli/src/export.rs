@@ -19,8 +19,7 @@ pub fn check_name(file: &str) -> Result<(), Failure> {
 
 /// Writes the graph.
 pub fn export(graph: &Interpreter, file: &str) -> Result<(), Failure> {
-    let explicit =
-        ExplicitGraph::explore(graph, STATES_MAX).map_err(|error| Failure::machine(error.to_string()))?;
+    let explicit = ExplicitGraph::explore(graph, STATES_MAX).map_err(|error| Failure::machine(error.to_string()))?;
     if explicit.cut {
         return Err(Failure::limit(format!("--export {file}: the graph has more than {STATES_MAX} states")));
     }
@@ -66,7 +65,13 @@ fn dot(graph: &Interpreter, explicit: &ExplicitGraph) -> String {
     for (number, row) in explicit.rows.iter().enumerate() {
         let state = lariat_report::state_text(&variables, &graph.trace_state(row, None));
         let lines: Vec<String> = state.lines().map(|l| lariat_report::escape_dot(l.trim())).collect();
-        let style = if graph.is_error(row) { ", color = red" } else if number < explicit.n_initial { ", style = bold" } else { "" };
+        let style = if graph.is_error(row) {
+            ", color = red"
+        } else if number < explicit.n_initial {
+            ", style = bold"
+        } else {
+            ""
+        };
         let _ = writeln!(out, "  s{number} [label = \"{number}: {}\"{style}];", lines.join("\\n"));
     }
     for (source, targets) in explicit.successors.iter().enumerate() {

@@ -37,7 +37,9 @@ fn read_source(source: &ModelSource) -> Result<Source, Failure> {
     match ending {
         "dve" => {
             if let Some(define) = source.defines.first() {
-                return Err(Failure::input(format!("-D {define}: only .mdve models have parameters, and this is {path}")));
+                return Err(Failure::input(format!(
+                    "-D {define}: only .mdve models have parameters, and this is {path}"
+                )));
             }
             Ok(Source::new(path.as_str(), read_text(path)?))
         }

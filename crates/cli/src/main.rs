@@ -12,6 +12,8 @@
 //! | the machine: memory, signals | `machine.rs` |
 //! | the progress line | `progress.rs` |
 
+#![allow(clippy::disallowed_methods, reason = "the command line is where files are opened and the program ends")]
+
 mod check;
 mod describe;
 mod explore;

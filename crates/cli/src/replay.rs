@@ -14,13 +14,13 @@ use serde_json::json;
 pub fn replay(options: &ReplayOptions) -> Result<ExitStatus, Failure> {
     let loaded = load::load(&options.source, options.display.quiet)?;
     let file = &options.trace;
-    let text =
-        std::fs::read_to_string(file).map_err(|error| Failure::input(format!("cannot read {file}: {error}")))?;
+    let text = std::fs::read_to_string(file).map_err(|error| Failure::input(format!("cannot read {file}: {error}")))?;
     let trace = lariat_report::read_itf(&text).map_err(|why| {
         Failure::input(format!("{file} is not a trace in ITF, which `--trace FILE.itf.json` writes: {why}"))
     })?;
     let graph = Interpreter::new(&loaded.model, Vec::new());
-    let rejected = |why: String| Failure::input(format!("{file} is not a counterexample of {}: {why}", options.source.model));
+    let rejected =
+        |why: String| Failure::input(format!("{file} is not a counterexample of {}: {why}", options.source.model));
     if trace.loop_to.is_some() {
         return Err(rejected("it has a loop, and this version checks properties of states only".to_owned()));
     }
@@ -32,7 +32,10 @@ pub fn replay(options: &ReplayOptions) -> Result<ExitStatus, Failure> {
             let expression = match property.expression.as_str() {
                 "" => None,
                 text if !has_expression => {
-                    return Err(rejected(format!("a {} has no expression, but `{text}` is given", property.kind.word())));
+                    return Err(rejected(format!(
+                        "a {} has no expression, but `{text}` is given",
+                        property.kind.word()
+                    )));
                 }
                 text => Some(load::expression("the trace's property", text, &loaded)?),
             };

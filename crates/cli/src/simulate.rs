@@ -14,11 +14,8 @@ pub fn simulate(options: &SimulateOptions) -> Result<ExitStatus, Failure> {
     let loaded = load::load(&options.source, options.quiet)?;
     let graph = Interpreter::new(&loaded.model, Vec::new());
     let seed = options.seed.unwrap_or_else(clock_seed);
-    let rows = if options.interactive {
-        interactive_walk(&graph, seed)?
-    } else {
-        random_walk(&graph, seed, options.steps)
-    };
+    let rows =
+        if options.interactive { interactive_walk(&graph, seed)? } else { random_walk(&graph, seed, options.steps) };
     let broken = |error| Failure::machine(format!("internal error: the walk cannot be replayed: {error}"));
     let mut trace = graph.trace(&rows).map_err(broken)?;
     if graph.steps(&rows[rows.len() - 1]).is_empty() {

@@ -1,5 +1,8 @@
 //! Wrong input gets a clear message and exit code 2, whatever it is.
 
+#![allow(clippy::disallowed_methods, reason = "these tests write models and read traces")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
 mod common;
 
 use common::{Ran, lariat, model, scratch, write};
@@ -43,7 +46,10 @@ fn models_that_are_too_deep() {
     let deep = format!("{}x{}", "(".repeat(100_000), ")".repeat(100_000));
     refused(&["check", &with_guard("parentheses.dve", &deep)], "nested");
     refused(&["check", &with_guard("not.dve", &format!("{}x", "not ".repeat(100_000)))], "nested");
-    refused(&["check", &with_guard("index.dve", &format!("{}x{}", "x[".repeat(100_000), "]".repeat(100_000)))], "nested");
+    refused(
+        &["check", &with_guard("index.dve", &format!("{}x{}", "x[".repeat(100_000), "]".repeat(100_000)))],
+        "nested",
+    );
     refused(&["check", &with_guard("chain.dve", &format!("x{}", " + x".repeat(100_000)))], "in a row");
     // What is only long is read.
     lariat(&["check", &with_guard("long.dve", &format!("x{}", " || x".repeat(3_000)))]).expect(1);

@@ -1,6 +1,9 @@
 //! The BEEM models of the shared folder: all of them are understood, and the smaller ones have the known counts. (The larger
 //! ones are compared by the program `beem` under `bench/`.)
 
+#![allow(clippy::disallowed_methods, reason = "these tests write models and read traces")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
 mod common;
 
 use common::lariat;

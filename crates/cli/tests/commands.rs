@@ -1,5 +1,8 @@
 //! The command line as `docs/interface.md` promises it: exit codes, the JSON object, traces, limits.
 
+#![allow(clippy::disallowed_methods, reason = "these tests write models and read traces")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
 mod common;
 
 use common::{command, lariat, model, scratch, write};
@@ -27,10 +30,26 @@ fn the_json_object_has_every_field() {
     assert_eq!(found["algorithm"], "ram");
     assert_eq!(found["properties"], Value::Array(Vec::new()));
     for path in [
-        "/model/state_bytes", "/model/processes", "/states", "/transitions", "/levels", "/deadlocks", "/accepting",
-        "/seconds", "/memory/budget", "/memory/peak", "/disk/peak", "/disk/stored", "/disk/bytes_per_state",
-        "/io/read_ops", "/io/write_ops", "/io/random_reads", "/io/random_writes", "/io/bytes_read",
-        "/io/bytes_written", "/io/block",
+        "/model/state_bytes",
+        "/model/processes",
+        "/states",
+        "/transitions",
+        "/levels",
+        "/deadlocks",
+        "/accepting",
+        "/seconds",
+        "/memory/budget",
+        "/memory/peak",
+        "/disk/peak",
+        "/disk/stored",
+        "/disk/bytes_per_state",
+        "/io/read_ops",
+        "/io/write_ops",
+        "/io/random_reads",
+        "/io/random_writes",
+        "/io/bytes_read",
+        "/io/bytes_written",
+        "/io/block",
     ] {
         assert!(found.pointer(path).is_some_and(Value::is_number), "{path}");
     }
@@ -43,8 +62,19 @@ fn several_properties_get_their_own_verdicts() {
     let folder = scratch("several");
     let file = write(&folder, "race.dve", RACE.as_bytes());
     let found = lariat(&[
-        "check", &file, "--json", "--invariant", "x <= 4", "--invariant", "x < 2", "--reach", "A.out && B.in",
-        "--reach", "x > 5", "--deadlock", "--assertions",
+        "check",
+        &file,
+        "--json",
+        "--invariant",
+        "x <= 4",
+        "--invariant",
+        "x < 2",
+        "--reach",
+        "A.out && B.in",
+        "--reach",
+        "x > 5",
+        "--deadlock",
+        "--assertions",
     ])
     .expect(1)
     .json();
@@ -233,11 +263,7 @@ fn walks_are_named_by_their_seed() {
 fn walks_can_be_taken_step_by_step() {
     let folder = scratch("interactive");
     let file = write(&folder, "race.dve", RACE.as_bytes());
-    let mut child = command(&["simulate", &file, "-i"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = command(&["simulate", &file, "-i"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"1\nx\n99\nb\n2\ns\nr\nq\n").unwrap();
     let ran: common::Ran = child.wait_with_output().unwrap().into();
     let out = ran.expect(0).out;

@@ -1,5 +1,8 @@
 //! Every case of `models/expected.toml`, through the command line.
 
+#![allow(clippy::disallowed_methods, reason = "these tests write models and read traces")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
 mod common;
 
 use common::{Ran, lariat, model};

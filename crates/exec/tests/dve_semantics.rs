@@ -1,5 +1,7 @@
 //! What DVE means, fact by fact, on models small enough to check by hand. See `docs/dve.md`.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
 use lariat_exec::{Interpreter, Label};
 use lariat_lang::StateExpression;
 use lariat_search::reference::ExplicitGraph;
@@ -143,7 +145,13 @@ fn every_pair_is_a_transition_and_nobody_talks_to_himself() {
         process A { state a, b; init a; trans a -> b { sync c!; }, a -> b { sync c?; }; }
         process B { state a, b; init a; trans a -> b { sync c!; }, -> b { sync c?; }; } system async;";
     counts(text, 2, 2, 1, false);
-    counts("channel c; process A { state a; init a; trans a -> a { sync c!; }, a -> a { sync c?; }; } system async;", 1, 0, 1, false);
+    counts(
+        "channel c; process A { state a; init a; trans a -> a { sync c!; }, a -> a { sync c?; }; } system async;",
+        1,
+        0,
+        1,
+        false,
+    );
     let text = "channel c;
         process S { state a, b; init a; trans a -> b { sync c!; }; }
         process R { state a, b; init a; trans a -> b { sync c?; }, a -> b { sync c?; }; }
@@ -262,7 +270,13 @@ fn synchronous_systems_move_all_processes_at_once() {
 
 #[test]
 fn parallel_edges_and_self_loops_are_kept() {
-    counts("process A { state a, b; init a; trans a -> a { }, a -> b { }, a -> b { guard true; }; } system async;", 2, 3, 1, false);
+    counts(
+        "process A { state a, b; init a; trans a -> a { }, a -> b { }, a -> b { guard true; }; } system async;",
+        2,
+        3,
+        1,
+        false,
+    );
 }
 
 #[test]

@@ -35,8 +35,6 @@
 //! assert_eq!(edges.targets_of(0).iter().collect::<Vec<_>>(), [&[1]]);
 //! ```
 
-
-
 pub use lariat_base::rows::{Edges, RowBuffer, Rows};
 
 use std::fmt;

@@ -131,7 +131,8 @@ impl Diagnostic {
         let file_line = source.file_line(self.span.start);
         if source.is_expanded() {
             let name = source.name();
-            let _ = writeln!(out, "  --> {name}:{file_line}:{} (the text after macro expansion is shown)", start.column);
+            let _ =
+                writeln!(out, "  --> {name}:{file_line}:{} (the text after macro expansion is shown)", start.column);
         } else {
             let _ = writeln!(out, "  --> {}:{}:{}", source.name(), start.line, start.column);
         }

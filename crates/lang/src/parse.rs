@@ -8,9 +8,7 @@ mod process;
 
 use crate::diagnostic::Diagnostics;
 use crate::source::{Source, Span};
-use crate::syntax::{
-    ChannelDeclaration, Expression, File, Initializer, Item, Name, System, VariableDeclaration,
-};
+use crate::syntax::{ChannelDeclaration, Expression, File, Initializer, Item, Name, System, VariableDeclaration};
 use crate::token::{Keyword, Token, TokenKind};
 use lariat_model::ValueType;
 

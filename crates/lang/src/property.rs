@@ -22,7 +22,8 @@ impl StateExpression {
         let source = Source::new(what, text);
         let mut diagnostics = Diagnostics::default();
         let tokens = token::tokens(&source, &mut diagnostics);
-        let parsed = if diagnostics.has_errors() { None } else { parse::expression(&source, &tokens, &mut diagnostics) };
+        let parsed =
+            if diagnostics.has_errors() { None } else { parse::expression(&source, &tokens, &mut diagnostics) };
         let lowered = parsed.and_then(|parsed| {
             let mut resolver =
                 Resolver { model, names, diagnostics: &mut diagnostics, process: None, foreign_allowed: true };

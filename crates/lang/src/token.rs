@@ -157,7 +157,9 @@ fn kind_of(text: &str) -> TokenKind {
 
 /// Reports a run of characters that begin no token, and returns its length.
 fn unknown_characters(rest: &str, at: usize, diagnostics: &mut Diagnostics) -> usize {
-    let known = |c: char| c.is_ascii_alphanumeric() || c.is_ascii_whitespace() || c == '_' || MARKS.iter().any(|m| m.starts_with(c));
+    let known = |c: char| {
+        c.is_ascii_alphanumeric() || c.is_ascii_whitespace() || c == '_' || MARKS.iter().any(|m| m.starts_with(c))
+    };
     let length: usize = rest.chars().take_while(|c| !known(*c)).map(char::len_utf8).sum();
     let length = length.max(rest.chars().next().map_or(1, char::len_utf8));
     if !diagnostics.is_full() {

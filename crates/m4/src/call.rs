@@ -141,9 +141,7 @@ pub(crate) fn substitute(
             Some(digit) if digit.is_ascii_digit() => {
                 let mut index = 0usize;
                 while let Some(digit) = body.get(at).filter(|digit| digit.is_ascii_digit()) {
-                    index = index
-                        .saturating_mul(10)
-                        .saturating_add((digit - b'0').into());
+                    index = index.saturating_mul(10).saturating_add((digit - b'0').into());
                     at += 1;
                 }
                 match index.checked_sub(1) {

@@ -15,11 +15,7 @@ pub(crate) fn evaluate(text: &[u8]) -> Result<i32, String> {
     if text.is_empty() {
         return Ok(0);
     }
-    let mut parser = Parser {
-        text,
-        at: 0,
-        depth: 0,
-    };
+    let mut parser = Parser { text, at: 0, depth: 0 };
     let value = parser.binary(1).and_then(|value| {
         parser.skip_space();
         match parser.text.get(parser.at) {
@@ -120,8 +116,7 @@ impl Parser<'_> {
             self.at += operator.len();
             self.refuse_assignment(operator)?;
             // Only powers group to the right.
-            let right =
-                self.deeper(|parser| parser.binary(precedence + u32::from(precedence != POWER)))?;
+            let right = self.deeper(|parser| parser.binary(precedence + u32::from(precedence != POWER)))?;
             left = apply(operator, left, right);
         }
         Ok(left)
@@ -138,10 +133,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn deeper(
-        &mut self,
-        parse: impl FnOnce(&mut Self) -> Result<Value, &'static str>,
-    ) -> Result<Value, &'static str> {
+    fn deeper(&mut self, parse: impl FnOnce(&mut Self) -> Result<Value, &'static str>) -> Result<Value, &'static str> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return Err("the expression is nested too deeply");
@@ -196,11 +188,7 @@ impl Parser<'_> {
     fn number(&mut self) -> Result<i32, &'static str> {
         let base = self.base()?;
         let mut value = 0u32;
-        while let Some(digit) = self
-            .rest()
-            .first()
-            .and_then(|&byte| char::from(byte).to_digit(36))
-        {
+        while let Some(digit) = self.rest().first().and_then(|&byte| char::from(byte).to_digit(36)) {
             if base == 1 {
                 match digit {
                     1 => value = value.wrapping_add(1),
@@ -235,9 +223,7 @@ impl Parser<'_> {
         }
         let mut radix = 0u32;
         while let Some(digit) = self.rest().first().filter(|byte| byte.is_ascii_digit()) {
-            radix = radix
-                .saturating_mul(10)
-                .saturating_add(u32::from(digit - b'0'));
+            radix = radix.saturating_mul(10).saturating_add(u32::from(digit - b'0'));
             self.at += 1;
         }
         if self.rest().first() != Some(&b':') || !(1..=36).contains(&radix) {

@@ -30,11 +30,7 @@ struct Formatter<'a> {
 pub(crate) fn format(values: &[Argument]) -> Result<Vec<u8>, String> {
     let mut values = values.iter();
     let pattern = values.next().map_or(&b""[..], Argument::text);
-    let mut formatter = Formatter {
-        pattern,
-        at: 0,
-        values,
-    };
+    let mut formatter = Formatter { pattern, at: 0, values };
     let mut out = Vec::new();
     while let Some(byte) = formatter.take() {
         if byte != b'%' {
@@ -62,9 +58,7 @@ impl Formatter<'_> {
     }
 
     fn text(&mut self) -> Vec<u8> {
-        self.values
-            .next()
-            .map_or(Vec::new(), |value| value.text().to_vec())
+        self.values.next().map_or(Vec::new(), |value| value.text().to_vec())
     }
 
     fn number(&mut self) -> Result<i32, String> {
@@ -109,9 +103,7 @@ impl Formatter<'_> {
         }
         let mut size = 0i32;
         while let Some(digit) = self.peek().filter(u8::is_ascii_digit) {
-            size = size
-                .saturating_mul(10)
-                .saturating_add(i32::from(digit - b'0'));
+            size = size.saturating_mul(10).saturating_add(i32::from(digit - b'0'));
             self.at += 1;
         }
         Ok(size)
@@ -178,26 +170,14 @@ fn unsigned(spec: &mut Spec, kind: u8, value: u32, out: &mut Vec<u8>) {
     };
     if kind == b'o' && spec.alternate && value != 0 {
         let least = digits.len() + 1;
-        integer(
-            &Spec {
-                precision: spec.precision.max(Some(least)),
-                ..*spec
-            },
-            "",
-            digits,
-            out,
-        );
+        integer(&Spec { precision: spec.precision.max(Some(least)), ..*spec }, "", digits, out);
         return;
     }
     integer(spec, prefix, digits, out);
 }
 
 fn integer(spec: &Spec, prefix: &str, digits: String, out: &mut Vec<u8>) {
-    let digits = if spec.precision == Some(0) && digits == "0" {
-        String::new()
-    } else {
-        digits
-    };
+    let digits = if spec.precision == Some(0) && digits == "0" { String::new() } else { digits };
     let room = spec.width.saturating_sub(prefix.len());
     let least = match spec.precision {
         Some(precision) => precision,

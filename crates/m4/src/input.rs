@@ -38,12 +38,7 @@ impl Input {
     pub(crate) fn start(&mut self, source: &str) {
         self.line = 1;
         self.frames.clear();
-        self.frames.push(Frame::Text {
-            bytes: source.as_bytes().to_vec(),
-            at: 0,
-            line: 1,
-            counts: true,
-        });
+        self.frames.push(Frame::Text { bytes: source.as_bytes().to_vec(), at: 0, line: 1, counts: true });
     }
 
     /// Drops everything that is still to be read.
@@ -56,12 +51,7 @@ impl Input {
         if bytes.is_empty() {
             return Ok(());
         }
-        self.push(Frame::Text {
-            bytes,
-            at: 0,
-            line,
-            counts: false,
-        })
+        self.push(Frame::Text { bytes, at: 0, line, counts: false })
     }
 
     /// Puts the token of a builtin before the rest of the input.
@@ -87,9 +77,7 @@ impl Input {
                     self.line = *line;
                     return Next::Builtin(*builtin);
                 }
-                Frame::Text {
-                    bytes, at, line, ..
-                } => {
+                Frame::Text { bytes, at, line, .. } => {
                     self.line = *line;
                     if let Some(byte) = bytes.get(*at) {
                         return Next::Byte(*byte);
@@ -105,9 +93,7 @@ impl Input {
     pub(crate) fn take(&mut self) -> Next {
         let next = self.peek();
         match self.frames.last_mut() {
-            Some(Frame::Text {
-                at, line, counts, ..
-            }) => {
+            Some(Frame::Text { at, line, counts, .. }) => {
                 *at += 1;
                 if *counts && next == Next::Byte(b'\n') {
                     *line = line.saturating_add(1);

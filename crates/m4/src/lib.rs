@@ -46,11 +46,7 @@ pub struct Expansion {
 pub type Include<'a> = &'a mut dyn FnMut(&str) -> Result<String, String>;
 
 /// Expands `source` as GNU m4 does, with `defines` made first.
-pub fn expand(
-    source: &str,
-    defines: &[Define],
-    include: Include<'_>,
-) -> Result<Expansion, M4Error> {
+pub fn expand(source: &str, defines: &[Define], include: Include<'_>) -> Result<Expansion, M4Error> {
     let mut machine = Machine::new(include);
     machine.predefine(defines);
     machine.run(source)?;
@@ -60,11 +56,7 @@ pub fn expand(
 /// Expands `source` with the macros of [`PREAMBLE`] at hand; origins refer to `source` alone.
 ///
 /// The preamble comes before `defines`, so that a caller may replace one of its macros.
-pub fn expand_model(
-    source: &str,
-    defines: &[Define],
-    include: Include<'_>,
-) -> Result<Expansion, M4Error> {
+pub fn expand_model(source: &str, defines: &[Define], include: Include<'_>) -> Result<Expansion, M4Error> {
     let mut machine = Machine::new(include);
     machine.run(PREAMBLE)?;
     machine.discard_output();

@@ -63,8 +63,7 @@ impl<'a> Machine<'a> {
     pub(crate) fn mark_given(&mut self, defines: &[Define]) {
         for define in defines {
             let mark = preamble::given_mark(&define.value);
-            self.symbols
-                .define(mark.as_bytes(), Definition::Text(Vec::new()));
+            self.symbols.define(mark.as_bytes(), Definition::Text(Vec::new()));
         }
     }
 
@@ -72,8 +71,8 @@ impl<'a> Machine<'a> {
     pub(crate) fn run(&mut self, source: &str) -> Result<(), M4Error> {
         self.input.start(source);
         while !self.stopped {
-            let token = next_token(&mut self.input, &self.syntax)
-                .map_err(|(line, message)| M4Error { line, message })?;
+            let token =
+                next_token(&mut self.input, &self.syntax).map_err(|(line, message)| M4Error { line, message })?;
             if let Token::End = token {
                 if self.at_end()? {
                     break;
@@ -122,10 +121,7 @@ impl<'a> Machine<'a> {
 
     /// An error at the line of the running call.
     fn fail(&self, message: String) -> M4Error {
-        M4Error {
-            line: self.line,
-            message,
-        }
+        M4Error { line: self.line, message }
     }
 
     /// Goes on with the wrapped texts, the last one first; true if there are none.
@@ -133,18 +129,13 @@ impl<'a> Machine<'a> {
         if let Some(call) = self.calls.last() {
             return Err(M4Error {
                 line: call.line,
-                message: format!(
-                    "the input ends inside the arguments of {}",
-                    shown(&call.name)
-                ),
+                message: format!("the input ends inside the arguments of {}", shown(&call.name)),
             });
         }
         let wrapped = std::mem::take(&mut self.wrapped);
         let done = wrapped.iter().all(|(text, _)| text.is_empty());
         for (text, line) in wrapped {
-            self.input
-                .push_text(text, line)
-                .map_err(|message| M4Error { line, message })?;
+            self.input.push_text(text, line).map_err(|message| M4Error { line, message })?;
         }
         Ok(done)
     }
@@ -152,10 +143,7 @@ impl<'a> Machine<'a> {
     fn handle(&mut self, token: Token) -> Result<(), M4Error> {
         let handled = match token {
             Token::Word(piece) => self.word(piece),
-            Token::Text(piece) => self
-                .budget
-                .take(piece.text.len())
-                .and_then(|()| self.emit(&piece)),
+            Token::Text(piece) => self.budget.take(piece.text.len()).and_then(|()| self.emit(&piece)),
             Token::Simple(byte, line) => self.simple(byte, line),
             Token::Builtin(builtin) => {
                 if let Some(call) = self.calls.last_mut() {
@@ -165,9 +153,7 @@ impl<'a> Machine<'a> {
             }
             Token::End => Ok(()),
         };
-        handled
-            .and_then(|()| self.budget.take(1))
-            .map_err(|message| self.fail(message))
+        handled.and_then(|()| self.budget.take(1)).map_err(|message| self.fail(message))
     }
 
     fn emit(&mut self, piece: &Piece) -> Result<(), String> {
@@ -209,9 +195,7 @@ impl<'a> Machine<'a> {
             return self.execute(call);
         }
         if self.calls.len() >= MOST_NESTED_CALLS {
-            return Err(format!(
-                "more than {MOST_NESTED_CALLS} macro calls inside each other's arguments"
-            ));
+            return Err(format!("more than {MOST_NESTED_CALLS} macro calls inside each other's arguments"));
         }
         self.input.take();
         self.calls.push(call);

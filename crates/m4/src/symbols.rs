@@ -19,9 +19,7 @@ pub(crate) struct Symbols {
 impl Symbols {
     /// A table with the builtins and nothing else.
     pub(crate) fn new() -> Self {
-        let mut symbols = Symbols {
-            stacks: HashMap::new(),
-        };
+        let mut symbols = Symbols { stacks: HashMap::new() };
         for builtin in Builtin::all() {
             symbols.define(builtin.name().as_bytes(), Definition::Builtin(builtin));
         }

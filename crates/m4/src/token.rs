@@ -11,10 +11,7 @@ pub(crate) struct Syntax {
 
 impl Default for Syntax {
     fn default() -> Self {
-        Syntax {
-            quote: (b"`".to_vec(), b"'".to_vec()),
-            comment: (b"#".to_vec(), b"\n".to_vec()),
-        }
+        Syntax { quote: (b"`".to_vec(), b"'".to_vec()), comment: (b"#".to_vec(), b"\n".to_vec()) }
     }
 }
 
@@ -29,11 +26,7 @@ pub(crate) struct Piece {
 
 impl Piece {
     pub(crate) fn new(first: u32) -> Self {
-        Piece {
-            text: Vec::new(),
-            first,
-            rest: Vec::new(),
-        }
+        Piece { text: Vec::new(), first, rest: Vec::new() }
     }
 
     fn push(&mut self, byte: u8, line: u32) {
@@ -77,9 +70,7 @@ pub(crate) fn in_word(byte: u8) -> bool {
 
 /// Whether the input goes on with the parenthesis that starts arguments.
 pub(crate) fn at_arguments(input: &mut Input, syntax: &Syntax) -> bool {
-    input.peek() == Next::Byte(b'(')
-        && !input.starts_with(&syntax.comment.0)
-        && !input.starts_with(&syntax.quote.0)
+    input.peek() == Next::Byte(b'(') && !input.starts_with(&syntax.comment.0) && !input.starts_with(&syntax.quote.0)
 }
 
 /// Takes the next token; the error has the line where the unfinished token starts.

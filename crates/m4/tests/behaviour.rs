@@ -28,10 +28,7 @@ fn check_error(input: &str, line: u32, part: &str) {
 
 #[test]
 fn defines_of_the_caller_are_made_first() {
-    let defines = [Define {
-        name: "N".to_string(),
-        value: "7".to_string(),
-    }];
+    let defines = [Define { name: "N".to_string(), value: "7".to_string() }];
     let expansion = expand("eval(N + 1) ifdef(`N', yes)", &defines, &mut files);
     assert_eq!(expansion.map(|e| e.text), Ok("8 yes".to_string()));
 }
@@ -61,10 +58,7 @@ z) tail
 # comment
 b";
     let expansion = run(source).unwrap();
-    assert_eq!(
-        expansion.text,
-        "a\nfirst\nsecond first\nsecond\nquoted\nover lines\nx\ny\nz tail\n# comment\nb"
-    );
+    assert_eq!(expansion.text, "a\nfirst\nsecond first\nsecond\nquoted\nover lines\nx\ny\nz tail\n# comment\nb");
     assert_eq!(expansion.origins, [3, 4, 4, 4, 5, 6, 7, 7, 7, 10, 11]);
 }
 
@@ -95,23 +89,13 @@ fn errors_name_the_line_of_the_call() {
 
 #[test]
 fn a_failing_exit_tells_its_reason() {
-    check_error(
-        "\nerrprint(`N must be even ')m4exit(1)",
-        2,
-        "N must be even",
-    );
+    check_error("\nerrprint(`N must be even ')m4exit(1)", 2, "N must be even");
     check_error("m4exit(2)", 1, "m4exit(2)");
 }
 
 #[test]
 fn programs_are_not_run() {
-    for call in [
-        "syscmd(`ls')",
-        "esyscmd(`ls')",
-        "sysval",
-        "maketemp(x)",
-        "mkstemp(x)",
-    ] {
+    for call in ["syscmd(`ls')", "esyscmd(`ls')", "sysval", "maketemp(x)", "mkstemp(x)"] {
         check_error(call, 1, "running programs from a model is not supported");
     }
     assert_eq!(run("syscmd x").unwrap().text, "syscmd x");
@@ -125,11 +109,7 @@ fn expansions_without_end_are_errors() {
     check_error("define(`x', `a`'x')x", 1, endless);
     check_error("define(`x', `pushdef(`y', `z')x')x", 1, endless);
     check_error("define(`x', `m4wrap(`x')')x", 1, endless);
-    check_error(
-        "define(`d', `$1$1$1$1$1$1$1$1$1$1')d(d(d(d(d(d(d(d(d(aaaa)))))))))",
-        1,
-        endless,
-    );
+    check_error("define(`d', `$1$1$1$1$1$1$1$1$1$1')d(d(d(d(d(d(d(d(d(aaaa)))))))))", 1, endless);
     check_error("eval(1, 10, 2000000000)", 1, "too wide");
     check_error("format(`%2000000000d', 1)", 1, "too wide");
 }
@@ -140,30 +120,17 @@ fn deep_nesting_is_an_error_and_no_overflow() {
     let worker = small.spawn(|| {
         check_error(&"len(".repeat(20_000), 1, "10000");
         check_error("define(`x', `len(x')x", 1, "10000");
-        check_error(
-            &format!("eval({}1)", "(".repeat(100_000)),
-            1,
-            "arguments of eval",
-        );
+        check_error(&format!("eval({}1)", "(".repeat(100_000)), 1, "arguments of eval");
         let parentheses = format!("eval({}1{})", "(".repeat(5000), ")".repeat(5000));
         check_error(&parentheses, 1, "nested too deeply");
-        check_error(
-            &format!("regexp(`a', `{}')", "\\(".repeat(5000)),
-            1,
-            "too many groups",
-        );
+        check_error(&format!("regexp(`a', `{}')", "\\(".repeat(5000)), 1, "too many groups");
         let chain = format!("indir({}`len', `abc')", "`indir', ".repeat(50_000));
         assert_eq!(run(&chain).unwrap().text, "3");
         let quotes = format!("{}x{}", "`".repeat(50_000), "'".repeat(50_000));
         assert_eq!(run(&quotes).unwrap().text.len(), 99_999);
         let stars = format!("regexp(`b', `a{}b')", "*".repeat(100_000));
         assert_eq!(run(&stars).unwrap().text, "0");
-        assert_eq!(
-            run(&format!("eval({}1)", "- ".repeat(100_000)))
-                .unwrap()
-                .text,
-            "1"
-        );
+        assert_eq!(run(&format!("eval({}1)", "- ".repeat(100_000))).unwrap().text, "1");
         let powers = format!("eval(1{})", "**1".repeat(100_000));
         check_error(&powers, 1, "nested too deeply");
     });

@@ -9,10 +9,7 @@ fn no_files(name: &str) -> Result<String, String> {
 }
 
 fn run(source: &str, defines: &[(&str, &str)]) -> Result<Expansion, M4Error> {
-    let define = |&(name, value): &(&str, &str)| Define {
-        name: name.to_string(),
-        value: value.to_string(),
-    };
+    let define = |&(name, value): &(&str, &str)| Define { name: name.to_string(), value: value.to_string() };
     let defines: Vec<Define> = defines.iter().map(define).collect();
     expand_model(source, &defines, &mut no_files)
 }
@@ -38,11 +35,7 @@ fn default_yields_to_the_caller() {
     check("default(N, 3)N", &[("N", "2 + 1")], "2 + 1");
     check("default(MODE, fast)MODE", &[("MODE", "slow")], "slow");
     check("default(MODE, fast)MODE", &[], "fast");
-    check(
-        "default(N,3)default(K,eval(2*N))K default",
-        &[("N", "4")],
-        "8 default",
-    );
+    check("default(N,3)default(K,eval(2*N))K default", &[("N", "4")], "8 default");
 }
 
 #[test]
@@ -51,22 +44,10 @@ fn forloop_runs_over_both_bounds() {
     check("forloop(i, 1, 0, `i,')|forloop(`i', 2, 2, `i')", &[], "|2");
     check("forloop(i, -1, 1, `i ')i", &[], "-1 0 1 i");
     check("default(N,3)forloop(i,0,N-1,`P(i)')", &[], "P(0)P(1)P(2)");
-    check(
-        "default(N,3)forloop(i,0,decr(N),`x[i]')",
-        &[("N", "1")],
-        "x[0]",
-    );
-    check(
-        "forloop(i, 1, 2, `forloop(j, i, 2, `(i, j)')')",
-        &[],
-        "(1, 1)(1, 2)(2, 2)",
-    );
+    check("default(N,3)forloop(i,0,decr(N),`x[i]')", &[("N", "1")], "x[0]");
+    check("forloop(i, 1, 2, `forloop(j, i, 2, `(i, j)')')", &[], "(1, 1)(1, 2)(2, 2)");
     check("forloop(i, 0, 1, `q_`'i`'_x ')", &[], "q_0_x q_1_x ");
-    check(
-        "define(P, `p$1;')forloop(i, 0x1, 1+1, `P(i)')",
-        &[],
-        "p1;p2;",
-    );
+    check("define(P, `p$1;')forloop(i, 0x1, 1+1, `P(i)')", &[], "p1;p2;");
     let many = run("forloop(i, 1, 20000, `i\n')", &[]);
     assert_eq!(many.map(|e| e.text.lines().count()), Ok(20000));
 }
@@ -76,55 +57,27 @@ fn loops_with_separators() {
     check("{ myloop(i,0,2,`OFF',`,') };", &[], "{ OFF,OFF,OFF };");
     check("myloop(i, 0, 0, `t[i]', ` && ')", &[], "t[0]");
     check("myloop(i, 1, 0, `t[i]', ` && ')|", &[], "|");
-    check(
-        "myloop(i, 0, 1+1, `t[i] != 0', ` && ')",
-        &[],
-        "t[0] != 0 && t[1] != 0 && t[2] != 0",
-    );
+    check("myloop(i, 0, 1+1, `t[i] != 0', ` && ')", &[], "t[0] != 0 && t[1] != 0 && t[2] != 0");
     check("define(N, 3)forallx(`a[x];')", &[], "a[0];a[1];a[2];");
 }
 
 #[test]
 fn comments_are_those_of_dve() {
     let source = "define(N, 3)int a[N]; // don't expand N, or `this\nint b[N];\n";
-    check(
-        source,
-        &[],
-        "int a[3]; // don't expand N, or `this\nint b[3];\n",
-    );
+    check(source, &[], "int a[3]; // don't expand N, or `this\nint b[3];\n");
 }
 
 #[test]
 fn names_are_macros_only_with_arguments() {
-    check(
-        "state empty, full, top, push, stack, front;",
-        &[],
-        "state empty, full, top, push, stack, front;",
-    );
-    check(
-        "forloop default myloop async_channel",
-        &[],
-        "forloop default myloop async_channel",
-    );
+    check("state empty, full, top, push, stack, front;", &[], "state empty, full, top, push, stack, front;");
+    check("forloop default myloop async_channel", &[], "forloop default myloop async_channel");
 }
 
 #[test]
 fn stacks_and_queues() {
-    check(
-        "stack(s, 2) full(s) empty(s) top(s)",
-        &[],
-        "byte s[2];\nbyte s_act; s_act == 2 s_act == 0 s[s_act-1]",
-    );
-    check(
-        "push(s, 7); pop(s)",
-        &[],
-        "s[s_act] = 7, s_act = s_act + 1; s[s_act-1] = 0, s_act = s_act - 1",
-    );
-    check(
-        "define(q_size, 3)front(q) pop_front(q)",
-        &[],
-        "q[0] q[0] = q[1], q[1] = q[2], q[2] = 0, q_act = q_act - 1",
-    );
+    check("stack(s, 2) full(s) empty(s) top(s)", &[], "byte s[2];\nbyte s_act; s_act == 2 s_act == 0 s[s_act-1]");
+    check("push(s, 7); pop(s)", &[], "s[s_act] = 7, s_act = s_act + 1; s[s_act-1] = 0, s_act = s_act - 1");
+    check("define(q_size, 3)front(q) pop_front(q)", &[], "q[0] q[0] = q[1], q[1] = q[2], q[2] = 0, q_act = q_act - 1");
 }
 
 #[test]
@@ -161,11 +114,7 @@ system async;
     let lost = "loaded -> idle { sync a_out!held; },\n loaded -> idle { };\n";
     assert!(lossy.text.contains(lost));
     assert!(lossy.text.contains("byte held, losses;"));
-    assert!(
-        lossy
-            .text
-            .contains("{ sync b_out!held; effect losses = 0; },")
-    );
+    assert!(lossy.text.contains("{ sync b_out!held; effect losses = 0; },"));
     let bounded = "{ guard losses < 3; effect losses = losses + 1; };";
     assert!(lossy.text.contains(bounded));
 }

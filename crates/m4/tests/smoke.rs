@@ -103,19 +103,13 @@ fn file(_: &str) -> Result<String, String> {
 #[test]
 fn random_texts_never_panic() {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
-    let defines = [Define {
-        name: "x".to_string(),
-        value: "y".to_string(),
-    }];
+    let defines = [Define { name: "x".to_string(), value: "y".to_string() }];
     let mut expanded = 0;
     for _ in 0..20_000 {
         let length = random.below(40);
         let pick = |_| FRAGMENTS[random.below(FRAGMENTS.len())];
         let text: String = (0..length).map(pick).collect();
-        let results = [
-            expand(&text, &defines, &mut file),
-            expand_model(&text, &defines, &mut file),
-        ];
+        let results = [expand(&text, &defines, &mut file), expand_model(&text, &defines, &mut file)];
         for expansion in results.into_iter().flatten() {
             expanded += 1;
             let lines = expansion.text.split_inclusive('\n').count();

@@ -39,10 +39,6 @@ fn the_program_agrees_with_the_table() {
         return;
     }
     for (input, expected) in cases::all() {
-        assert_eq!(
-            program::run(input).as_deref(),
-            Some(expected),
-            "input: {input}"
-        );
+        assert_eq!(program::run(input).as_deref(), Some(expected), "input: {input}");
     }
 }

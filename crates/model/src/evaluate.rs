@@ -157,9 +157,7 @@ mod tests {
         check(B::Or, 0, -5, Ok(1));
         check(B::Imply, 0, 0, Ok(1));
         check(B::Imply, 2, 0, Ok(0));
-        let fault = || {
-            Box::new(Expression::Binary(B::Divide, Box::new(Constant(1)), Box::new(Constant(0))))
-        };
+        let fault = || Box::new(Expression::Binary(B::Divide, Box::new(Constant(1)), Box::new(Constant(0))));
         for (operator, left, value) in [(B::And, 0, 0), (B::Or, 1, 1), (B::Imply, 0, 1)] {
             let expression = Expression::Binary(operator, Box::new(Constant(left)), fault());
             assert_eq!(expression.evaluate(&[]), Ok(value));

@@ -83,7 +83,9 @@ mod tests {
 
     #[test]
     fn bits_number_all_values() {
-        for (low, high, bits) in [(3, 3, 0), (0, 1, 1), (0, 2, 2), (0, 3, 2), (-1, 0, 1), (0, 255, 8), (-32768, 32767, 16)] {
+        for (low, high, bits) in
+            [(3, 3, 0), (0, 1, 1), (0, 2, 2), (0, 3, 2), (-1, 0, 1), (0, 255, 8), (-32768, 32767, 16)]
+        {
             assert_eq!(Interval::new(low, high).bits(), bits, "{low}..{high}");
         }
         assert_eq!(Interval::ALL.bits(), 32);

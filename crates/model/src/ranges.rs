@@ -19,8 +19,8 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use crate::{
-    Assignment, CellId, ChannelId, ChannelKind, Communication, Composition, Expression, Interval,
-    Model, Place, Transition, ValueType,
+    Assignment, CellId, ChannelId, ChannelKind, Communication, Composition, Expression, Interval, Model, Place,
+    Transition, ValueType,
 };
 
 const GROWTH_BEFORE_WIDENING: u8 = 12;

@@ -102,10 +102,13 @@ impl Model {
 
     /// `P.loc`, which is how a comparison of a location cell with a constant was written.
     fn location_test(&self, operator: BinaryOperator, left: &Expression, right: &Expression) -> Option<String> {
-        let (BinaryOperator::Equal, Expression::Cell(cell), Expression::Constant(value)) = (operator, left, right) else {
+        let (BinaryOperator::Equal, Expression::Cell(cell), Expression::Constant(value)) = (operator, left, right)
+        else {
             return None;
         };
-        let VariableKind::Location(process) = self.variable(self.cells[cell.index()].variable).kind else { return None };
+        let VariableKind::Location(process) = self.variable(self.cells[cell.index()].variable).kind else {
+            return None;
+        };
         let process = self.process(process);
         Some(format!("{}.{}", process.name, process.locations.get(usize::try_from(*value).ok()?)?.name))
     }

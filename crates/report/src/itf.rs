@@ -38,9 +38,7 @@ fn state(trace: &Trace, index: usize, moves: &[Move], state: &TraceState) -> Val
     if index > 0 {
         let moves: Vec<Value> = moves
             .iter()
-            .map(|m| {
-                json!({"process": m.process, "from": m.from, "to": m.to, "line": m.line, "channel": m.channel})
-            })
+            .map(|m| json!({"process": m.process, "from": m.from, "to": m.to, "line": m.line, "channel": m.channel}))
             .collect();
         meta.insert("moves".to_owned(), json!(moves));
     }
@@ -230,7 +228,9 @@ mod tests {
     #[test]
     fn broken_traces_are_refused() {
         let good = trace_itf(&example());
-        for (from, to) in [("\"vars\"", "\"wars\""), ("\"index\": 1", "\"index\": 2"), ("-3", "\"-3\""), ("\"x\": 0,", "")] {
+        for (from, to) in
+            [("\"vars\"", "\"wars\""), ("\"index\": 1", "\"index\": 2"), ("-3", "\"-3\""), ("\"x\": 0,", "")]
+        {
             assert!(good.contains(from));
             assert!(read_itf(&good.replacen(from, to, 1)).is_err(), "{from} -> {to}");
         }

@@ -1,5 +1,7 @@
 //! `ram` gives the same answers as the plain reference on thousands of random graphs, with any number of threads.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
 use lariat_base::{Limit, MemoryBudget, SilentObserver, StopSignal};
 use lariat_graph::Graph;
 use lariat_search::reference::ExplicitGraph;

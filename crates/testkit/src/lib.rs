@@ -1,6 +1,7 @@
 //! What tests and benchmarks share: random graphs and models, known answers, models with their expected facts.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up must fail")]
+#![allow(clippy::disallowed_methods, reason = "tests read models and known answers")]
 
 mod expected;
 mod known_answers;

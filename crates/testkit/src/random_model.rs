@@ -37,7 +37,11 @@ impl Writer {
 
     fn process(&mut self, number: usize) {
         self.process = Some(number);
-        let _ = writeln!(self.out, "process P{number} {{\n  byte i;\n  int j = {};\n  state s0, s1, s2;\n  init s0;", number);
+        let _ = writeln!(
+            self.out,
+            "process P{number} {{\n  byte i;\n  int j = {};\n  state s0, s1, s2;\n  init s0;",
+            number
+        );
         if self.random.one_in(8) {
             let _ = writeln!(self.out, "  commit s{};", self.random.below(N_LOCATIONS));
         }
@@ -121,7 +125,11 @@ impl Writer {
             return self.expression(2);
         }
         if self.random.one_in(2) {
-            return format!("({} + 1) % {}", ["x", "i", "j", "a[0]", "a[1]"][self.random.below(5)], 2 + self.random.below(4));
+            return format!(
+                "({} + 1) % {}",
+                ["x", "i", "j", "a[0]", "a[1]"][self.random.below(5)],
+                2 + self.random.below(4)
+            );
         }
         format!("({}) % {}", self.expression(1), 2 + self.random.below(3))
     }

@@ -2,9 +2,7 @@
 
 use super::{Lowering, Symbol};
 use crate::syntax::{ChannelDeclaration, Expression, Initializer, Name, ProcessDeclaration, VariableDeclaration};
-use lariat_model::{
-    Channel, ChannelId, ChannelKind, Interval, Location, ProcessId, VariableKind,
-};
+use lariat_model::{Channel, ChannelId, ChannelKind, Interval, Location, ProcessId, VariableKind};
 
 const LENGTH_MAX: i32 = 1 << 20;
 

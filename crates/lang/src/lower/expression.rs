@@ -48,9 +48,7 @@ impl Resolver<'_> {
             }
             ExpressionKind::Location(process, location) => self.location_test(process, location),
             ExpressionKind::Foreign(process, variable, index) => self.foreign(process, variable, index.as_deref()),
-            ExpressionKind::Unary(operator, operand) => {
-                Some(Expression::unary(*operator, self.expression(operand)?))
-            }
+            ExpressionKind::Unary(operator, operand) => Some(Expression::unary(*operator, self.expression(operand)?)),
             ExpressionKind::Binary(operator, left, right) => {
                 // Both sides are looked at even if one is wrong, so that one reading shows both errors.
                 let left = self.expression(left);
@@ -126,7 +124,10 @@ impl Resolver<'_> {
                 let variable = self.model.variable(id);
                 if matches!(variable.kind, VariableKind::Array(_)) {
                     self.diagnostics
-                        .warning(name.span, format!("`{}` is an array; without an index its element 0 is meant", name.text))
+                        .warning(
+                            name.span,
+                            format!("`{}` is an array; without an index its element 0 is meant", name.text),
+                        )
                         .help(format!("write `{}[0]`", name.text));
                 }
                 Some(Expression::Cell(variable.first))
@@ -216,7 +217,10 @@ impl Resolver<'_> {
         let id = self.process_named(process)?;
         if !self.foreign_allowed {
             self.diagnostics
-                .error(process.span.to(variable.span), "only properties may look at variables of a process from outside")
+                .error(
+                    process.span.to(variable.span),
+                    "only properties may look at variables of a process from outside",
+                )
                 .help("make the variable global");
             return None;
         }

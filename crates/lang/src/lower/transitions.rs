@@ -139,9 +139,7 @@ impl Lowering<'_> {
                     self.channel_uses[channel.index()] = Some((n, sync.channel.span));
                     return Some(());
                 }
-                Some((expected, span)) => {
-                    (expected, format!("it does in line {}", self.source.file_line(span.start)))
-                }
+                Some((expected, span)) => (expected, format!("it does in line {}", self.source.file_line(span.start))),
             },
         };
         if n == expected {
@@ -149,7 +147,9 @@ impl Lowering<'_> {
         }
         let plural = |n: usize| if n == 1 { "1 value".to_owned() } else { format!("{n} values") };
         let message = format!("`{}` carries {} here", sync.channel.text, plural(n));
-        self.diagnostics.error(sync.channel.span, message).label(format!("expected {}, as {because}", plural(expected)));
+        self.diagnostics
+            .error(sync.channel.span, message)
+            .label(format!("expected {}, as {because}", plural(expected)));
         None
     }
 }

@@ -30,11 +30,7 @@ impl Parser<'_> {
             let span = left.span.to(right.span);
             let depth = left.depth.max(right.depth) + 1;
             self.check_depth(depth, span)?;
-            left = Expression {
-                kind: ExpressionKind::Binary(operator, Box::new(left), Box::new(right)),
-                span,
-                depth,
-            };
+            left = Expression { kind: ExpressionKind::Binary(operator, Box::new(left), Box::new(right)), span, depth };
         }
         Some(left)
     }

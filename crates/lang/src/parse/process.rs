@@ -227,7 +227,8 @@ impl Parser<'_> {
             self.mark(";")?;
         }
         if !self.at_mark("}") {
-            let order = matches!(self.peek().kind, TokenKind::Keyword(Keyword::Guard | Keyword::Sync | Keyword::Effect));
+            let order =
+                matches!(self.peek().kind, TokenKind::Keyword(Keyword::Guard | Keyword::Sync | Keyword::Effect));
             self.expected(if order {
                 "`}` (the parts of a transition come once each, in the order guard, sync, effect)"
             } else {

@@ -12,11 +12,7 @@ use crate::symbols::Definition;
 const DEFINITION: usize = 50;
 
 /// Runs `define` and its relatives.
-pub(super) fn run(
-    machine: &mut Machine<'_>,
-    builtin: Builtin,
-    args: &Args<'_>,
-) -> Result<(), String> {
+pub(super) fn run(machine: &mut Machine<'_>, builtin: Builtin, args: &Args<'_>) -> Result<(), String> {
     match builtin {
         Builtin::Define | Builtin::PushDef => define(machine, builtin, args),
         Builtin::PopDef => {
@@ -45,9 +41,7 @@ fn define(machine: &mut Machine<'_>, builtin: Builtin, args: &Args<'_>) -> Resul
         Some(Argument::Text(text)) => Definition::Text(text.clone()),
         Some(Argument::Builtin(builtin)) => Definition::Builtin(*builtin),
     };
-    machine
-        .budget
-        .take(DEFINITION + name.len() + args.text(2).len())?;
+    machine.budget.take(DEFINITION + name.len() + args.text(2).len())?;
     if builtin == Builtin::Define {
         machine.symbols.define(name, definition);
     } else {
@@ -100,11 +94,7 @@ fn by_name(machine: &mut Machine<'_>, builtin: Builtin, args: &Args<'_>) -> Resu
 }
 
 /// Runs the builtins whose result is some of their arguments.
-pub(super) fn choose(
-    machine: &mut Machine<'_>,
-    builtin: Builtin,
-    args: &Args<'_>,
-) -> Result<(), String> {
+pub(super) fn choose(machine: &mut Machine<'_>, builtin: Builtin, args: &Args<'_>) -> Result<(), String> {
     let text = match builtin {
         Builtin::IfDef if args.count() < 2 => Vec::new(),
         Builtin::IfDef => {

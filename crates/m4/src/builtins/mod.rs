@@ -122,12 +122,7 @@ impl<'a> Args<'a> {
 }
 
 /// Runs a builtin.
-pub(crate) fn run(
-    machine: &mut Machine<'_>,
-    builtin: Builtin,
-    name: &[u8],
-    values: &[Argument],
-) -> Result<(), String> {
+pub(crate) fn run(machine: &mut Machine<'_>, builtin: Builtin, name: &[u8], values: &[Argument]) -> Result<(), String> {
     use Builtin as B;
     let args = Args { name, values };
     let text = match builtin {
@@ -149,16 +144,13 @@ pub(crate) fn run(
         B::File => Ok(b"stdin".to_vec()),
         B::Program => Ok(b"m4".to_vec()),
         B::DebugFile | B::DebugMode | B::DumpDef | B::TraceOff | B::TraceOn => Ok(Vec::new()),
-        B::EsysCmd | B::MakeTemp | B::MksTemp | B::SysCmd | B::SysVal => Err(format!(
-            "{}: running programs from a model is not supported",
-            builtin.name()
-        )),
+        B::EsysCmd | B::MakeTemp | B::MksTemp | B::SysCmd | B::SysVal => {
+            Err(format!("{}: running programs from a model is not supported", builtin.name()))
+        }
         B::ChangeCom | B::ChangeQuote | B::Divert | B::DivNum | B::Dnl | B::ErrPrint => {
             streams::run(machine, builtin, &args)
         }
-        B::Include | B::SInclude | B::M4Exit | B::M4Wrap | B::Undivert => {
-            streams::run(machine, builtin, &args)
-        }
+        B::Include | B::SInclude | B::M4Exit | B::M4Wrap | B::Undivert => streams::run(machine, builtin, &args),
     }?;
     machine.push_result(text)
 }

@@ -50,12 +50,7 @@ pub(super) fn patsubst(args: &Args<'_>) -> Result<Vec<u8>, String> {
     Ok(out)
 }
 
-fn replace(
-    replacement: &[u8],
-    text: &[u8],
-    found: &Match,
-    out: &mut Vec<u8>,
-) -> Result<(), String> {
+fn replace(replacement: &[u8], text: &[u8], found: &Match, out: &mut Vec<u8>) -> Result<(), String> {
     let mut bytes = replacement.iter();
     while let Some(&byte) = bytes.next() {
         if byte != b'\\' {

@@ -5,11 +5,7 @@ use crate::error::shown;
 use crate::machine::Machine;
 
 /// Runs one of them; most give no text.
-pub(super) fn run(
-    machine: &mut Machine<'_>,
-    builtin: Builtin,
-    args: &Args<'_>,
-) -> Result<Vec<u8>, String> {
+pub(super) fn run(machine: &mut Machine<'_>, builtin: Builtin, args: &Args<'_>) -> Result<Vec<u8>, String> {
     match builtin {
         Builtin::ChangeCom => change_comment(machine, args),
         Builtin::ChangeQuote => change_quote(machine, args),
@@ -49,11 +45,7 @@ fn change_quote(machine: &mut Machine<'_>, args: &Args<'_>) {
         close => close.to_vec(),
     };
     // With an empty opening quote the closing one still shows in what $@ gives.
-    let close = if open.is_empty() && args.count() > 1 {
-        args.text(2).to_vec()
-    } else {
-        close
-    };
+    let close = if open.is_empty() && args.count() > 1 { args.text(2).to_vec() } else { close };
     machine.syntax.quote = (open, close);
 }
 
@@ -70,14 +62,8 @@ fn exit(machine: &mut Machine<'_>, args: &Args<'_>) -> Result<(), String> {
     let code = args.number(1)?;
     if code != 0 {
         let complaint = String::from_utf8_lossy(machine.complaint.trim_ascii()).into_owned();
-        let reason = if complaint.is_empty() {
-            String::new()
-        } else {
-            format!(": {complaint}")
-        };
-        return Err(format!(
-            "the model stops the expansion with m4exit({code}){reason}"
-        ));
+        let reason = if complaint.is_empty() { String::new() } else { format!(": {complaint}") };
+        return Err(format!("the model stops the expansion with m4exit({code}){reason}"));
     }
     machine.stopped = true;
     machine.input.clear();
@@ -92,9 +78,7 @@ fn undivert(machine: &mut Machine<'_>, args: &Args<'_>) -> Result<(), String> {
         let text = value.text();
         let digit = |byte: &u8| byte.is_ascii_digit() || *byte == b'-';
         if text.trim_ascii_start().first().is_none_or(digit) {
-            machine
-                .output
-                .undivert(super::strings::number(text, args.name)?);
+            machine.output.undivert(super::strings::number(text, args.name)?);
         } else {
             // Anything but a number is a file, written out without being expanded.
             let text = included(machine, text)?;

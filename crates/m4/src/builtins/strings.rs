@@ -10,21 +10,11 @@ pub(crate) fn number(text: &[u8], name: &[u8]) -> Result<i32, String> {
     if digits.is_empty() && digits.len() == text.len() {
         return Ok(0);
     }
-    let parsed = std::str::from_utf8(digits)
-        .ok()
-        .and_then(|digits| digits.parse::<i64>().ok());
+    let parsed = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse::<i64>().ok());
     match parsed.map(i32::try_from) {
         Some(Ok(number)) => Ok(number),
-        Some(Err(_)) => Err(format!(
-            "{}: {} does not fit into 32 bits",
-            shown(name),
-            shown(text)
-        )),
-        None => Err(format!(
-            "{}: \"{}\" is not a number",
-            shown(name),
-            shown(text)
-        )),
+        Some(Err(_)) => Err(format!("{}: {} does not fit into 32 bits", shown(name), shown(text))),
+        None => Err(format!("{}: \"{}\" is not a number", shown(name), shown(text))),
     }
 }
 
@@ -105,9 +95,7 @@ pub(super) fn translit(args: &Args<'_>) -> Result<Vec<u8>, String> {
         map[usize::from(byte)].get_or_insert(to.get(index).copied());
     }
     let translated = args.text(1).iter();
-    Ok(translated
-        .filter_map(|&byte| map[usize::from(byte)].unwrap_or(Some(byte)))
-        .collect())
+    Ok(translated.filter_map(|&byte| map[usize::from(byte)].unwrap_or(Some(byte))).collect())
 }
 
 /// Writes out ranges like `a-z`; a hyphen at either end stands for itself.

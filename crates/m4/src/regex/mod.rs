@@ -76,11 +76,7 @@ impl Regex {
     /// Reads a pattern.
     pub(crate) fn new(pattern: &[u8]) -> Result<Regex, String> {
         let parsed = parse::parse(pattern)?;
-        let mut regex = Regex {
-            steps: Vec::new(),
-            slots: 2 * (parsed.groups + 1),
-            refers_back: parsed.refers_back,
-        };
+        let mut regex = Regex { steps: Vec::new(), slots: 2 * (parsed.groups + 1), refers_back: parsed.refers_back };
         regex.compile(parsed.node);
         regex.steps.push(Step::Save(1));
         regex.steps.push(Step::Done);

@@ -43,24 +43,13 @@ struct Parser<'a> {
 
 /// Reads a pattern.
 pub(super) fn parse(pattern: &[u8]) -> Result<Parsed, String> {
-    let mut parser = Parser {
-        pattern,
-        at: 0,
-        groups: 0,
-        closed: Vec::new(),
-        depth: 0,
-        refers_back: false,
-    };
+    let mut parser = Parser { pattern, at: 0, groups: 0, closed: Vec::new(), depth: 0, refers_back: false };
     let wrong = |message: &str| format!("bad regular expression {}: {message}", shown(pattern));
     let node = parser.either().map_err(wrong)?;
     if parser.at < pattern.len() {
         return Err(wrong("unmatched \\)"));
     }
-    Ok(Parsed {
-        node,
-        groups: parser.groups,
-        refers_back: parser.refers_back,
-    })
+    Ok(Parsed { node, groups: parser.groups, refers_back: parser.refers_back })
 }
 
 impl Parser<'_> {
@@ -91,10 +80,7 @@ impl Parser<'_> {
         }
         // At the start and after a place there is nothing to repeat: a star stands for itself.
         let mut literal = true;
-        while !self.rest().is_empty()
-            && !self.rest().starts_with(b"\\|")
-            && !self.rest().starts_with(b"\\)")
-        {
+        while !self.rest().is_empty() && !self.rest().starts_with(b"\\|") && !self.rest().starts_with(b"\\)") {
             let atom = if literal && matches!(self.rest().first(), Some(b'*' | b'+' | b'?')) {
                 self.byte()
             } else {
@@ -128,11 +114,7 @@ impl Parser<'_> {
         if !none && !many {
             return atom;
         }
-        Node::Repeat {
-            inner: Box::new(atom),
-            none,
-            many,
-        }
+        Node::Repeat { inner: Box::new(atom), none, many }
     }
 
     fn atom(&mut self) -> Result<Node, &'static str> {
@@ -206,10 +188,7 @@ impl Parser<'_> {
                 [] => return Err("unmatched ["),
                 [b']', ..] if !first => break,
                 [low, b'-', high, ..] if high != b']' => {
-                    set.iter_mut()
-                        .take(usize::from(high) + 1)
-                        .skip(low.into())
-                        .for_each(|member| *member = true);
+                    set.iter_mut().take(usize::from(high) + 1).skip(low.into()).for_each(|member| *member = true);
                     self.at += 3;
                 }
                 [byte, ..] => {

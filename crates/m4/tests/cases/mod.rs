@@ -8,12 +8,6 @@ mod state;
 
 /// All cases: input, and expected output.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let tables = [
-        core::CASES,
-        scan::CASES,
-        state::CASES,
-        number::CASES,
-        pattern::CASES,
-    ];
+    let tables = [core::CASES, scan::CASES, state::CASES, number::CASES, pattern::CASES];
     tables.into_iter().flatten().copied()
 }

@@ -87,12 +87,9 @@ fn divide(a: Interval, b: Interval) -> Option<Interval> {
             divisors.push(i64::from(candidate));
         }
     }
-    let quotients = divisors.iter().flat_map(|d| [i64::from(a.low) / d, i64::from(a.high) / d, 0 / d]);
-    let quotients: Vec<i64> = quotients.collect();
-    let low = *quotients.iter().min()?;
-    let high = *quotients.iter().max()?;
-    // 0 is among the corners above because a sign change of the dividend passes through it; harmless otherwise.
-    Some(Interval::from_wide(low, high))
+    // Between the corners the quotient passes through 0 where the dividend changes its sign.
+    let quotients: Vec<i64> = divisors.iter().flat_map(|d| [i64::from(a.low) / d, i64::from(a.high) / d, 0]).collect();
+    Some(Interval::from_wide(*quotients.iter().min()?, *quotients.iter().max()?))
 }
 
 fn remainder(a: Interval, b: Interval) -> Option<Interval> {
@@ -116,9 +113,25 @@ mod tests {
     fn intervals_cover_all_results() {
         use BinaryOperator as B;
         let operators = [
-            B::BitOr, B::BitAnd, B::BitXor, B::Equal, B::NotEqual, B::Less, B::LessOrEqual, B::Greater,
-            B::GreaterOrEqual, B::ShiftLeft, B::ShiftRight, B::Add, B::Subtract, B::Multiply, B::Divide, B::Remainder,
-            B::And, B::Or, B::Imply,
+            B::BitOr,
+            B::BitAnd,
+            B::BitXor,
+            B::Equal,
+            B::NotEqual,
+            B::Less,
+            B::LessOrEqual,
+            B::Greater,
+            B::GreaterOrEqual,
+            B::ShiftLeft,
+            B::ShiftRight,
+            B::Add,
+            B::Subtract,
+            B::Multiply,
+            B::Divide,
+            B::Remainder,
+            B::And,
+            B::Or,
+            B::Imply,
         ];
         let mut random = Random::new(1);
         let pick = |random: &mut Random| match random.below(4) {

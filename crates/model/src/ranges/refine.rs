@@ -120,7 +120,11 @@ fn shifted(to: Interval, by: i64) -> Interval {
         return Interval::ALL;
     }
     let clamp = |v: i32| {
-        if v == i32::MIN || v == i32::MAX { v } else { (i64::from(v) + by).clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32 }
+        if v == i32::MIN || v == i32::MAX {
+            v
+        } else {
+            (i64::from(v) + by).clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32
+        }
     };
     Interval::new(clamp(to.low), clamp(to.high))
 }
