@@ -57,8 +57,10 @@ unsafe impl Sync for Chunk {}
 // SAFETY: a chunk is plain memory.
 unsafe impl Send for Chunk {}
 
-const CHUNK_BYTES_MIN: u64 = 64 << 10;
-const CHUNK_BYTES_MAX: u64 = 32 << 20;
+/// Chunks are small, so that small graphs take little memory and time; but their number is bounded, because the system
+/// bounds the number of its mappings.
+const CHUNK_BYTES: std::ops::RangeInclusive<u64> = 64 << 10..=1 << 20;
+const CHUNKS_MAX: u64 = 1 << 14;
 const BLOCK_ROWS_MAX: u32 = 256;
 
 pub(super) struct Arena<'b> {
@@ -75,7 +77,8 @@ pub(super) struct Arena<'b> {
 
 impl<'b> Arena<'b> {
     pub(super) fn new(width: usize, budget: &'b MemoryBudget) -> Self {
-        let chunk_bytes = (budget.max() / 256).clamp(CHUNK_BYTES_MIN, CHUNK_BYTES_MAX);
+        let chunk_bytes =
+            (budget.max() / 256).clamp(*CHUNK_BYTES.start(), *CHUNK_BYTES.end()).max(budget.max() / CHUNKS_MAX);
         let rows = (chunk_bytes / width as u64).max(1);
         let rows_per_chunk_log2 = rows.ilog2();
         let rows_per_block = BLOCK_ROWS_MAX.min(1 << rows_per_chunk_log2);

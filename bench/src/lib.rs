@@ -1,0 +1,12 @@
+//! What the comparison programs share: running a program and measuring it, the models and their known answers,
+//! Lariat, SPIN, and tables.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "these programs exist to print their tables")]
+
+pub mod child;
+pub mod data;
+pub mod lariat;
+pub mod select;
+pub mod spin;
+pub mod table;
+pub mod temporary;
