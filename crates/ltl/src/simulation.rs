@@ -4,8 +4,8 @@
 //! simulate. Backwards the same holds for how states are reached. States that simulate each other become one; an edge is cut by those
 //! letters for which a brother leads to a state that simulates its target.
 //!
-//! Marks on edges between components and in components without accepting cycles decide nothing, but matter here: they are set all or
-//! none, and both are tried.
+//! Marks on edges between components decide nothing, but matter here: they are set all or none, and both are tried. (Inside components
+//! without accepting cycles there are none, or there would be such cycles.)
 //!
 //! # Invariants
 //! 1. The language stays the same.
@@ -52,13 +52,18 @@ pub(crate) fn with_irrelevant_marks(tgba: &Tgba, marks: Marks, value: bool) -> T
     let mut out = tgba.clone();
     for (state, edges) in out.states.iter_mut().enumerate() {
         let own = components.of[state];
-        let inside = |edge: &Edge| components.of[edge.target] == own && components.accepting[own];
-        let of_state = edges.iter().find(|e| inside(e)).map_or(irrelevant, |e| e.marks);
+        let of_state = match (components.cyclic[own], components.accepting[own]) {
+            (false, _) => irrelevant,
+            (true, false) => 0,
+            (true, true) => edges.iter().find(|e| components.of[e.target] == own).map_or(0, |e| e.marks),
+        };
         for edge in edges.iter_mut() {
             if marks == Marks::OnStates {
                 edge.marks = of_state;
-            } else if !inside(edge) {
+            } else if components.of[edge.target] != own {
                 edge.marks = irrelevant;
+            } else if !components.accepting[own] {
+                edge.marks = 0;
             }
         }
     }
