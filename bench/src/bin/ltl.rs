@@ -63,7 +63,8 @@ fn compare(options: &Options) -> Result<Sums, String> {
     for row in &rows {
         let started = Instant::now();
         let mut formulas = Formulas::new();
-        let formula = parse(&row.formula, &mut formulas, Bare::Words).map_err(|e| format!("{}: {}", row.formula, e.message))?;
+        let formula =
+            parse(&row.formula, &mut formulas, Bare::Words).map_err(|e| format!("{}: {}", row.formula, e.message))?;
         let automaton = buchi(&mut formulas, formula, false);
         let seconds = started.elapsed().as_secs_f64();
         let show = |n: Option<usize>| n.map_or_else(|| "-".to_owned(), |n| n.to_string());
@@ -122,11 +123,9 @@ fn rows() -> Result<Vec<Row>, String> {
         .map(|line| {
             let fields: Vec<&str> = line.split(',').collect();
             match fields.as_slice() {
-                [_, formula, spot, _, _, _, ltl3ba, ..] => Ok(Row {
-                    formula: (*formula).to_owned(),
-                    spot: spot.parse().ok(),
-                    ltl3ba: ltl3ba.parse().ok(),
-                }),
+                [_, formula, spot, _, _, _, ltl3ba, ..] => {
+                    Ok(Row { formula: (*formula).to_owned(), spot: spot.parse().ok(), ltl3ba: ltl3ba.parse().ok() })
+                }
                 _ => Err(format!("{}: `{line}` has too few fields", path.display())),
             }
         })

@@ -165,7 +165,6 @@ impl Bdd {
         self.and(f, not_g)
     }
 
-
     /// How many nodes there are in all.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()

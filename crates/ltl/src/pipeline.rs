@@ -22,47 +22,69 @@ const WORK_FOR_MANY_TRIES: usize = 20_000;
 /// A formula (negated, if asked for) as a Büchi automaton with acceptance on states.
 pub fn buchi(formulas: &mut Formulas, formula: Formula, negated: bool) -> Result<BuchiAutomaton, TooLarge> {
     let mut bdd = Bdd::new();
-    let mut simplifier = Simplifier::default();
-    let [wanted, opposite] = [negated, !negated].map(|n| {
-        let normal = simplifier.normal_form(formulas, formula, n);
-        (normal, simplifier.simplify(formulas, normal))
-    });
-    let generalised = generalised(formulas, wanted, &mut bdd)?;
-    let mut best = smallest_degeneralised(&generalised, &mut bdd);
-    if let Ok(negation) = translate(formulas, opposite.1, &mut bdd) {
-        let negation = reduced(&negation, Marks::OnEdges, &mut bdd);
-        if let Some(minimal) = obligation::minimised(&generalised, &negation, &mut bdd) {
-            let minimal = reduced(&minimal, Marks::OnStates, &mut bdd);
-            if size(&minimal) < size(&best) {
-                best = minimal;
-            }
+    let variants = variants(formulas, formula, negated);
+    let mut generalised: Vec<Tgba> = Vec::new();
+    for variant in variants {
+        let tries = if generalised.is_empty() { usize::MAX } else { WORK_FOR_MANY_TRIES };
+        match translate(formulas, variant, &mut bdd) {
+            Ok(tgba) if work(&tgba) <= tries => generalised.push(reduced(&tgba, Marks::OnEdges, &mut bdd)),
+            Ok(_) => {}
+            Err(too_large) if generalised.is_empty() => return Err(too_large),
+            Err(_) => {}
         }
     }
-    Ok(finished(&best, formulas.propositions(), &mut bdd))
+    let mut candidates: Vec<Tgba> = generalised.iter().map(|tgba| smallest_degeneralised(tgba, &mut bdd)).collect();
+    generalised.sort_by_key(size);
+    candidates.extend(smallest_deterministic(formulas, formula, negated, &generalised[0], &mut bdd));
+    candidates.sort_by_key(size);
+    Ok(finished(&candidates[0], formulas.propositions(), &mut bdd))
+}
+
+/// Formulas with the same meaning, in negation normal form.
+fn variants(formulas: &mut Formulas, formula: Formula, negated: bool) -> Vec<Formula> {
+    let mut variants = Vec::new();
+    for gather in [false, true] {
+        let mut simplifier = Simplifier::new(gather);
+        let normal = simplifier.normal_form(formulas, formula, negated);
+        variants.push(simplifier.simplify(formulas, normal));
+        if gather {
+            variants.push(normal);
+        }
+    }
+    let mut unique = Vec::new();
+    variants.retain(|v| {
+        let new = !unique.contains(v);
+        unique.push(*v);
+        new
+    });
+    variants
+}
+
+/// The smallest deterministic weak automaton, if there is one.
+fn smallest_deterministic(
+    formulas: &mut Formulas,
+    formula: Formula,
+    negated: bool,
+    tgba: &Tgba,
+    bdd: &mut Bdd,
+) -> Option<Tgba> {
+    let opposite = variants(formulas, formula, !negated)[0];
+    let negation = translate(formulas, opposite, bdd).ok()?;
+    let negation = reduced(&negation, Marks::OnEdges, bdd);
+    let minimal = obligation::minimised(tgba, &negation, bdd)?;
+    Some(reduced(&minimal, Marks::OnStates, bdd))
+}
+
+fn work(tgba: &Tgba) -> usize {
+    tgba.states.len() * tgba.n_edges()
 }
 
 fn size(tgba: &Tgba) -> (usize, usize) {
     (tgba.states.len(), tgba.n_edges())
 }
 
-/// The smaller of the automata of a formula as it was and simplified.
-fn generalised(formulas: &mut Formulas, (normal, simple): (Formula, Formula), bdd: &mut Bdd) -> Result<Tgba, TooLarge> {
-    let simplified = translate(formulas, simple, bdd)?;
-    let simplified = reduced(&simplified, Marks::OnEdges, bdd);
-    if normal == simple || simplified.states.len() * simplified.n_edges() > WORK_FOR_MANY_TRIES {
-        return Ok(simplified);
-    }
-    match translate(formulas, normal, bdd) {
-        Ok(plain) if plain.states.len() * plain.n_edges() <= WORK_FOR_MANY_TRIES => {
-            let plain = reduced(&plain, Marks::OnEdges, bdd);
-            Ok(if size(&plain) < size(&simplified) { plain } else { simplified })
-        }
-        _ => Ok(simplified),
-    }
-}
-
 fn smallest_degeneralised(tgba: &Tgba, bdd: &mut Bdd) -> Tgba {
-    let many = tgba.states.len() * tgba.n_edges() <= WORK_FOR_MANY_TRIES;
+    let many = work(tgba) <= WORK_FOR_MANY_TRIES;
     let orders = orders(tgba.n_marks, if many { ORDERS_MAX } else { 1 });
     let mut best: Option<Tgba> = None;
     for order in orders {

@@ -23,6 +23,9 @@ use crate::formula::{Formula, Formulas, Node};
 /// Rewrites formulas, and remembers what it found out about them.
 #[derive(Default)]
 pub(crate) struct Simplifier {
+    /// Whether formulas that do not depend on any beginning are gathered under one `F`, or kept apart. Which gives the
+    /// smaller automaton depends on the formula.
+    gather: bool,
     normal: QuickMap<(Formula, bool), Formula>,
     simple: QuickMap<Formula, Formula>,
     implied: QuickMap<(Formula, Formula), bool>,
@@ -42,6 +45,10 @@ impl Shape {
 }
 
 impl Simplifier {
+    pub(crate) fn new(gather: bool) -> Self {
+        Self { gather, ..Self::default() }
+    }
+
     /// The formula, or its negation, with negations on propositions only and without `->`, `<->`, `xor`.
     pub(crate) fn normal_form(&mut self, f: &mut Formulas, formula: Formula, negated: bool) -> Formula {
         if let Some(known) = self.normal.get(&(formula, negated)) {

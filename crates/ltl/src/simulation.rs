@@ -11,8 +11,9 @@
 //! 1. The language stays the same.
 //! 2. With `Marks::OnStates`, all edges of a state carry the mark or none does, before and after.
 
-use crate::bdd::{Bdd, FALSE};
+use crate::bdd::{Bdd, FALSE, Function};
 use crate::tgba::{Edge, Tgba, merged};
+use std::collections::HashMap;
 
 /// Where marks may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,14 +22,16 @@ pub(crate) enum Marks {
     OnStates,
 }
 
-/// Automata with more states than this are only trimmed: the relation has a bit for each pair.
-const STATES_MAX: usize = 400;
+/// In automata with more states than this only states that do exactly the same are merged: simulation has a bit for
+/// each pair.
+const STATES_MAX: usize = 800;
 
 /// Reduces until nothing changes.
 pub(crate) fn reduced(tgba: &Tgba, marks: Marks, bdd: &mut Bdd) -> Tgba {
     let mut best = tgba.trimmed(bdd);
     if best.states.len() > STATES_MAX {
-        return with_irrelevant_marks(&best, marks, false);
+        best = with_irrelevant_marks(&best, marks, false);
+        return bisimilar(&best, bdd);
     }
     loop {
         let size = (best.states.len(), best.n_edges());
@@ -43,6 +46,36 @@ pub(crate) fn reduced(tgba: &Tgba, marks: Marks, bdd: &mut Bdd) -> Tgba {
             return best;
         }
     }
+}
+
+/// Merges states with the same edges into the same classes of states.
+fn bisimilar(tgba: &Tgba, bdd: &mut Bdd) -> Tgba {
+    let mut classes = vec![0; tgba.states.len()];
+    let mut n_classes = 0;
+    loop {
+        let mut numbers: HashMap<Vec<(usize, u32, Function)>, usize> = HashMap::new();
+        let mut next = Vec::with_capacity(classes.len());
+        for (state, edges) in tgba.states.iter().enumerate() {
+            let to_classes = edges.iter().map(|e| Edge { target: classes[e.target], ..*e });
+            let mut does: Vec<_> = merged(to_classes, bdd).iter().map(|e| (e.target, e.marks, e.label)).collect();
+            does.sort_unstable();
+            // The class it was in comes first, so that classes are only split.
+            does.insert(0, (classes[state], 0, FALSE));
+            let n = numbers.len();
+            next.push(*numbers.entry(does).or_insert(n));
+        }
+        classes = next;
+        if numbers.len() == n_classes {
+            break;
+        }
+        n_classes = numbers.len();
+    }
+    let mut representatives = vec![usize::MAX; n_classes];
+    for (state, class) in classes.iter().enumerate() {
+        representatives[*class] = representatives[*class].min(state);
+    }
+    let classes: Vec<usize> = classes.into_iter().map(|class| representatives[class]).collect();
+    quotient(tgba, &classes, |state| classes[state] == state, bdd).trimmed(bdd)
 }
 
 /// Sets all marks that decide nothing to `value`, keeping them uniform on states where that is asked for.
@@ -91,7 +124,11 @@ impl Relation {
 /// The largest relation in which every edge of `q` is answered by edges of `p`.
 fn simulation(edges: &[Vec<Edge>], start: impl Fn(usize, usize) -> bool, bdd: &mut Bdd) -> Relation {
     let n = edges.len();
-    let bits = (0..n * n).map(|i| start(i / n, i % n)).collect();
+    // What a state can read at all tells most pairs apart.
+    let letters: Vec<Function> =
+        edges.iter().map(|list| list.iter().fold(FALSE, |all, e| bdd.or(all, e.label))).collect();
+    let bits =
+        (0..n * n).map(|i| start(i / n, i % n) && bdd.without(letters[i / n], letters[i % n]) == FALSE).collect();
     let mut relation = Relation { n, bits };
     loop {
         let mut changed = false;

@@ -14,7 +14,11 @@ impl Simplifier {
             }
         }
         let kept = self.without_weaker(f, list, |s, f, a, b| s.implies(f, a, b));
-        self.pairwise(f, kept, Self::merge_conjuncts, Formulas::and)
+        let kept = if self.gather { self.gathered_under_finally(f, kept) } else { kept };
+        let (apart, together): (Vec<_>, Vec<_>) = kept.into_iter().partition(|x| self.is_suspendable(f, *x));
+        let merged = self.pairwise(f, together, Self::merge_conjuncts, Formulas::and);
+        let apart = self.pairwise(f, apart, Self::merge_conjuncts, Formulas::and);
+        f.and([merged, apart])
     }
 
     /// A disjunction after the rules.
@@ -27,7 +31,49 @@ impl Simplifier {
             }
         }
         let kept = self.without_weaker(f, list, |s, f, a, b| s.implies(f, b, a));
-        self.pairwise(f, kept, Self::merge_disjuncts, Formulas::or)
+        let kept = if self.gather { self.gathered_under_either(f, kept) } else { kept };
+        let (apart, together): (Vec<_>, Vec<_>) = kept.into_iter().partition(|x| self.is_suspendable(f, *x));
+        let merged = self.pairwise(f, together, Self::merge_disjuncts, Formulas::or);
+        let apart = self.pairwise(f, apart, Self::merge_disjuncts, Formulas::or);
+        f.or([merged, apart])
+    }
+
+    /// `F u && F v && q = F(u && v && q)` for universal `u`, `v`: one wait instead of several. Likewise `G x && q = G(x && q)`.
+    fn gathered_under_finally(&mut self, f: &mut Formulas, list: Vec<Formula>) -> Vec<Formula> {
+        let (mut waits, mut suspendable, mut rest) = (Vec::new(), Vec::new(), Vec::new());
+        for x in list {
+            match *f.node(x) {
+                Node::Eventually(u) if self.shape(f, u).universal && !self.shape(f, u).eventual => waits.push(u),
+                _ if self.is_suspendable(f, x) => suspendable.push(x),
+                _ => rest.push(x),
+            }
+        }
+        if waits.is_empty() {
+            rest.extend(suspendable);
+            return rest;
+        }
+        let all = f.and(waits.into_iter().chain(suspendable));
+        rest.push(f.eventually(all));
+        rest
+    }
+
+    /// `F x || q = F(x || q)`: the wait for `x` is one for `q` too.
+    fn gathered_under_either(&mut self, f: &mut Formulas, list: Vec<Formula>) -> Vec<Formula> {
+        let (mut waits, mut suspendable, mut rest) = (Vec::new(), Vec::new(), Vec::new());
+        for x in list {
+            match *f.node(x) {
+                Node::Eventually(u) => waits.push(u),
+                _ if self.is_suspendable(f, x) => suspendable.push(x),
+                _ => rest.push(x),
+            }
+        }
+        if waits.is_empty() {
+            rest.extend(suspendable);
+            return rest;
+        }
+        let any = f.or(waits.into_iter().chain(suspendable));
+        rest.push(f.eventually(any));
+        rest
     }
 
     /// Leaves out operands that another one makes superfluous; of two that do so mutually, one stays.
@@ -82,7 +128,8 @@ impl Simplifier {
                 let both = f.and([x, y]);
                 f.next(both)
             }
-            (Always(x), Always(y)) => {
+            // GF x && GF y stay apart
+            (Always(x), Always(y)) if ![x, y].iter().any(|z| matches!(f.node(*z), Eventually(_))) => {
                 let both = f.and([x, y]);
                 f.always(both)
             }
@@ -124,7 +171,8 @@ impl Simplifier {
                 let either = f.or([x, y]);
                 f.next(either)
             }
-            (Eventually(x), Eventually(y)) => {
+            // FG x || FG y stay apart
+            (Eventually(x), Eventually(y)) if ![x, y].iter().any(|z| matches!(f.node(*z), Always(_))) => {
                 let either = f.or([x, y]);
                 f.eventually(either)
             }

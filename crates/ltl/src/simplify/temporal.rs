@@ -35,11 +35,14 @@ impl Simplifier {
                 let both = f.and([b, c]);
                 f.eventually(both)
             }
-            // F G b: what happens before does not count
-            Node::Always(b) => {
-                let stripped = self.strip_for_always(f, b);
-                let inner = f.always(stripped);
-                f.eventually(inner)
+            Node::Always(b) => self.finally_always(f, b),
+            // F(b || u) = F b || F u, where `F u` is simpler alone
+            Node::Or(list) if !self.gather && list.iter().any(|x| self.shape(f, *x).universal) => {
+                let (u, rest): (Vec<_>, Vec<_>) = list.into_iter().partition(|x| self.shape(f, *x).universal);
+                let rest = f.or(rest);
+                let mut parts = vec![f.eventually(rest)];
+                parts.extend(u.into_iter().map(|x| f.eventually(x)));
+                f.or(parts)
             }
             // F(b || F c) = F(b || c), and alike
             Node::Or(list) => {
@@ -48,7 +51,7 @@ impl Simplifier {
                 f.eventually(inner)
             }
             // F(b && q) = F b && q
-            Node::And(list) => {
+            Node::And(list) if !self.gather => {
                 let (q, rest) = self.split_suspendable(f, list);
                 if q.is_empty() {
                     return formula;
@@ -77,11 +80,14 @@ impl Simplifier {
                 let either = f.or([b, c]);
                 f.always(either)
             }
-            // G F b: what happens before does not count
-            Node::Eventually(b) => {
-                let stripped = self.strip_for_eventually(f, b);
-                let inner = f.eventually(stripped);
-                f.always(inner)
+            Node::Eventually(b) => self.again_and_again(f, b),
+            // G(b && e) = G b && G e, where `G e` is simpler alone
+            Node::And(list) if list.iter().any(|x| self.shape(f, *x).eventual) => {
+                let (e, rest): (Vec<_>, Vec<_>) = list.into_iter().partition(|x| self.shape(f, *x).eventual);
+                let rest = f.and(rest);
+                let mut parts = vec![f.always(rest)];
+                parts.extend(e.into_iter().map(|x| f.always(x)));
+                f.and(parts)
             }
             // G(b && G c) = G(b && c), and alike
             Node::And(list) => {
@@ -90,7 +96,7 @@ impl Simplifier {
                 f.always(inner)
             }
             // G(b || q) = G b || q
-            Node::Or(list) => {
+            Node::Or(list) if !self.gather => {
                 let (q, rest) = self.split_suspendable(f, list);
                 if q.is_empty() {
                     return formula;
@@ -101,6 +107,40 @@ impl Simplifier {
             }
             _ => formula,
         }
+    }
+
+    /// `FG b`: what happens before does not count, and `FG(x || u) = FG x || F u`.
+    fn finally_always(&mut self, f: &mut Formulas, b: Formula) -> Formula {
+        let stripped = self.strip_for_always(f, b);
+        if let Node::Or(list) = f.node(stripped).clone() {
+            let (u, rest): (Vec<_>, Vec<_>) = list.into_iter().partition(|x| self.shape(f, *x).universal);
+            if !u.is_empty() {
+                let rest = f.or(rest);
+                let always = f.always(rest);
+                let mut parts = vec![f.eventually(always)];
+                parts.extend(u.into_iter().map(|x| f.eventually(x)));
+                return f.or(parts);
+            }
+        }
+        let inner = f.always(stripped);
+        f.eventually(inner)
+    }
+
+    /// `GF b`: what happens before does not count, and `GF(x && e) = GF x && G e`.
+    fn again_and_again(&mut self, f: &mut Formulas, b: Formula) -> Formula {
+        let stripped = self.strip_for_eventually(f, b);
+        if let Node::And(list) = f.node(stripped).clone() {
+            let (e, rest): (Vec<_>, Vec<_>) = list.into_iter().partition(|x| self.shape(f, *x).eventual);
+            if !e.is_empty() {
+                let rest = f.and(rest);
+                let eventually = f.eventually(rest);
+                let mut parts = vec![f.always(eventually)];
+                parts.extend(e.into_iter().map(|x| f.always(x)));
+                return f.and(parts);
+            }
+        }
+        let inner = f.eventually(stripped);
+        f.always(inner)
     }
 
     /// `g` such that `FG b = FG g`.
@@ -140,6 +180,9 @@ impl Simplifier {
         if self.covers(f, a, b) {
             return f.eventually(b); // !a => b
         }
+        if let Some(weak) = self.until_or_for_ever(f, a, b) {
+            return weak;
+        }
         match (f.node(a).clone(), f.node(b).clone()) {
             // X x U X y = X(x U y)
             (Node::Next(x), Node::Next(y)) => {
@@ -176,12 +219,35 @@ impl Simplifier {
         }
     }
 
+    /// `a U (y || G a) = a W y`
+    fn until_or_for_ever(&mut self, f: &mut Formulas, a: Formula, b: Formula) -> Option<Formula> {
+        let Node::Or(list) = f.node(b).clone() else { return None };
+        let for_ever = f.always(a);
+        let for_ever = self.simplify(f, for_ever);
+        let place = list.iter().position(|x| *x == for_ever)?;
+        let rest = f.or(list.iter().enumerate().filter(|(i, _)| *i != place).map(|(_, x)| *x).collect::<Vec<_>>());
+        Some(f.weak_until(a, rest))
+    }
+
+    /// `a R (y && F a) = a M y`
+    fn release_that_comes(&mut self, f: &mut Formulas, a: Formula, b: Formula) -> Option<Formula> {
+        let Node::And(list) = f.node(b).clone() else { return None };
+        let comes = f.eventually(a);
+        let comes = self.simplify(f, comes);
+        let place = list.iter().position(|x| *x == comes)?;
+        let rest = f.and(list.iter().enumerate().filter(|(i, _)| *i != place).map(|(_, x)| *x).collect::<Vec<_>>());
+        Some(f.strong_release(a, rest))
+    }
+
     fn release(&mut self, f: &mut Formulas, formula: Formula, a: Formula, b: Formula) -> Formula {
         if self.shape(f, b).universal || self.implies(f, b, a) {
             return b;
         }
         if self.excludes(f, a, b) {
             return f.always(b);
+        }
+        if let Some(strong) = self.release_that_comes(f, a, b) {
+            return strong;
         }
         match (f.node(a).clone(), f.node(b).clone()) {
             (Node::Next(x), Node::Next(y)) => {
