@@ -232,3 +232,204 @@ impl Simplifier {
         self.shape(f, formula) == Shape::BOTH
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::{Bare, parse};
+    use crate::print::print;
+    use crate::word::{Lasso, holds, random_formula};
+    use lariat_base::Random;
+
+    /// All words over `n` propositions with a prefix of at most two letters and a cycle of one to two (three, for two propositions).
+    fn all_words(n: u32) -> Vec<Lasso> {
+        let sequences = |lengths: std::ops::RangeInclusive<u32>| {
+            lengths.flat_map(move |length| {
+                (0..1u64 << (n * length))
+                    .map(move |code| (0..length).map(|i| code >> (n * i) & ((1 << n) - 1)).collect::<Vec<u64>>())
+            })
+        };
+        let longest = if n <= 2 { 3 } else { 2 };
+        sequences(0..=2)
+            .flat_map(|prefix| sequences(1..=longest).map(move |cycle| Lasso { prefix: prefix.clone(), cycle }))
+            .collect()
+    }
+
+    fn check_equivalent(f: &Formulas, a: Formula, b: Formula, words: &[Lasso]) {
+        for word in words {
+            assert_eq!(holds(f, a, word), holds(f, b, word), "{} is not {} on {word:?}", print(f, a), print(f, b));
+        }
+    }
+
+    /// A rule: the formula on the left becomes that on the right, and means the same.
+    fn check(before: &str, after: &str) {
+        check_with(before, after, false);
+    }
+
+    fn check_with(before: &str, after: &str, gather: bool) {
+        let mut f = Formulas::new();
+        for name in ["a", "b", "c"] {
+            f.proposition(name);
+        }
+        let [before, after] = [before, after].map(|text| {
+            let formula = parse(text, &mut f, Bare::Words).expect("a formula");
+            Simplifier::default().normal_form(&mut f, formula, false)
+        });
+        let simple = Simplifier::new(gather).simplify(&mut f, before);
+        assert_eq!(print(&f, simple), print(&f, after), "from {}", print(&f, before));
+        check_equivalent(&f, before, after, &all_words(3));
+    }
+
+    #[test]
+    fn rules_for_one_temporal_operator() {
+        check("X G F a", "G F a");
+        check("F X a", "X F a");
+        check("G X a", "X G a");
+        check("F(a U b)", "F b");
+        check("F(a M b)", "F(a && b)");
+        check("G(a R b)", "G b");
+        check("G(a W b)", "G(a || b)");
+        check("F(a || F b)", "F(a || b)");
+        check("F(a || (b U c))", "F(a || c)");
+        check("G(a && G b)", "G(a && b)");
+        check("G(a && (b R c))", "G(a && c)");
+        check("F G(a && X b)", "F G(a && b)");
+        check("F G(a && (b R c))", "F G(a && c)");
+        check("G F(a || X b)", "G F(a || b)");
+        check("G F(a || (b U c))", "G F(a || c)");
+        check("G F(a && X F b)", "G F a && G F b");
+        check("F G(a || X G b)", "F G a || F G b");
+        check("F(a && G F b)", "F a && G F b");
+        check("G(a || F G b)", "G a || F G b");
+        check("G(a && X F b)", "G a && G F b");
+        check("F(a || X G b)", "F a || F G b");
+        check("F G F a", "G F a");
+        check("G F G a", "F G a");
+    }
+
+    #[test]
+    fn rules_for_two_operands() {
+        check("X a U X b", "X(a U b)");
+        check("X a R X b", "X(a R b)");
+        check("X a W X b", "X(a W b)");
+        check("X a M X b", "X(a M b)");
+        check("a U F b", "F b");
+        check("a R G b", "G b");
+        check("(a && b) U b", "b");
+        check("(a || b) R b", "b");
+        check("!a U a", "F a");
+        check("!a R a", "G a");
+        check("!a W a", "true");
+        check("!a M a", "false");
+        check("a U (b U (a && b))", "a U (a M b)");
+        check("(a && b) U (b U c)", "b U c");
+        check("a U ((a && b) U c)", "a U c");
+        check("(a || b) R (a R c)", "a R c");
+        check("a R ((a || b) R c)", "a R c");
+        check("(a && b) W (b W c)", "b W c");
+        check("a W ((a && b) W c)", "a W c");
+        check("(a || b) M (a M c)", "a M c");
+        check("a M ((a || b) M c)", "a M c");
+        check("(a U b) U b", "a U b");
+        check("(a R b) R b", "a R b");
+        check("(a W b) W b", "a W b");
+        check("(a M b) M b", "a M b");
+        check("(a || (b && c)) U b", "a U b");
+        check("(a && (b || c)) R b", "a R b");
+        check("(a || (b && c)) W b", "a W b");
+        check("(a && (b || c)) M b", "a M b");
+        check("a U (a && b)", "b M a");
+        check("a R (a || b)", "b W a");
+        check("a W (a && b)", "b R a");
+        check("a M (a || b)", "b U a");
+        check("a U (b && G F c)", "(a U b) && G F c");
+        check("a R (b || F G c)", "(a R b) || F G c");
+        check("a U (b || F c)", "(a U b) || F c");
+        check("a R (b && G c)", "(a R b) && G c");
+        check("G a W b", "G a || b");
+        check("a W F b", "G a || F b");
+        check("F a M b", "F a && b");
+        check("a M G b", "F a && G b");
+        check("a U (b || G a)", "a W b");
+        check("a R (b && F a)", "a M b");
+    }
+
+    #[test]
+    fn rules_for_conjunctions_and_disjunctions() {
+        check("a && (a || b)", "a");
+        check("a || (a && b)", "a");
+        check("G a && F a", "G a");
+        check("G a && F !a", "false");
+        check("F a || G !a", "true");
+        check("X a && X b", "X(a && b)");
+        check("X a || X b", "X(a || b)");
+        check("G a && G b", "G(a && b)");
+        check("F a || F b", "F(a || b)");
+        check("F G a && F G b", "F G(a && b)");
+        check("G F a || G F b", "G F(a || b)");
+        check("(a U b) && (c U b)", "(a && c) U b");
+        check("(a U b) && (c W b)", "(a && c) U b");
+        check("(a W b) && (c W b)", "(a && c) W b");
+        check("(a R b) && (a R c)", "a R (b && c)");
+        check("(a M b) && (a R c)", "a M (b && c)");
+        check("(a M b) && (a M c)", "a M (b && c)");
+        check("F b && (a W b)", "a U b");
+        check("F a && (a R b)", "a M b");
+        check("(a R b) || (c R b)", "(a || c) R b");
+        check("(a R b) || (c M b)", "(a || c) R b");
+        check("(a M b) || (c M b)", "(a || c) M b");
+        check("(a U b) || (a U c)", "a U (b || c)");
+        check("(a W b) || (a U c)", "a W (b || c)");
+        check("(a W b) || (a W c)", "a W (b || c)");
+        check("G b || (a M b)", "a R b");
+        check("G a || (a U b)", "a W b");
+        check_with("F G a || G F b", "F(G a || G F b)", true);
+        check_with("F(G a || G F b) && F(G c || G F a)", "F((G a || G F b) && (G c || G F a))", true);
+    }
+
+    #[test]
+    fn simplified_formulas_mean_the_same() {
+        let words = all_words(2);
+        for seed in 0..400 {
+            let mut random = Random::new(seed);
+            let mut f = Formulas::new();
+            f.proposition("p0");
+            f.proposition("p1");
+            let size = 2 + random.below(10);
+            let formula = random_formula(&mut random, &mut f, 2, size);
+            for gather in [false, true] {
+                let mut simplifier = Simplifier::new(gather);
+                for negated in [false, true] {
+                    let normal = simplifier.normal_form(&mut f, formula, negated);
+                    let simple = simplifier.simplify(&mut f, normal);
+                    check_equivalent(&f, normal, simple, &words);
+                    let wanted = if negated { f.not(formula) } else { formula };
+                    check_equivalent(&f, wanted, normal, &words[..words.len().min(200)]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn implications_by_shape_are_implications() {
+        let words = all_words(2);
+        let mut n_implied = 0;
+        for seed in 0..3000 {
+            let mut random = Random::new(seed);
+            let mut f = Formulas::new();
+            f.proposition("p0");
+            f.proposition("p1");
+            let mut simplifier = Simplifier::default();
+            let [a, b] = [0; 2].map(|_| {
+                let size = 1 + random.below(7);
+                let formula = random_formula(&mut random, &mut f, 2, size);
+                simplifier.normal_form(&mut f, formula, false)
+            });
+            if simplifier.implies(&f, a, b) {
+                n_implied += 1;
+                assert!(words.iter().all(|w| !holds(&f, a, w) || holds(&f, b, w)), "{} {}", print(&f, a), print(&f, b));
+            }
+        }
+        assert!(n_implied > 100, "{n_implied}");
+    }
+}
