@@ -5,22 +5,42 @@
 //! | formulas as shared nodes | [`formula`] |
 //! | text to formulas: tokens, model expressions, operators | [`parse`] |
 //! | formulas to text | [`print`](mod@print) |
+//! | property files of DiVinE | [`ltl_file`] |
 //! | automata | [`automaton`] |
+//! | Boolean formulas to labels, labels to text | [`boolean`] |
+//! | automata as text (Hanoi format, Graphviz) | [`hoa`], [`dot`] |
+//! | text to automata: tokens, header, body, acceptance | [`hoa_read`] |
 //! | words, to test all of it | [`word`] |
 
 pub mod automaton;
+pub mod boolean;
+mod degeneralise;
+pub mod dot;
 mod expression;
 pub mod formula;
+pub mod hoa;
+mod hoa_body;
+pub mod hoa_read;
+mod hoa_token;
+pub mod ltl_file;
 mod operands;
 mod operator;
 pub mod parse;
+pub mod position;
 pub mod print;
+#[cfg(test)]
+mod testing;
 mod token;
 pub mod word;
 
 pub use automaton::{BuchiAutomaton, BuchiEdge, BuchiState, Cube, Label, Strength};
+pub use dot::write_dot;
 pub use formula::{Formula, Formulas, Node};
+pub use hoa::write_hoa;
+pub use hoa_read::read_hoa;
+pub use ltl_file::{LtlFileError, LtlProperty, read_ltl_file};
 pub use operands::MAX_DEPTH;
 pub use parse::{Bare, FormulaError, parse};
+pub use position::ReadError;
 pub use print::print;
 pub use word::Lasso;
