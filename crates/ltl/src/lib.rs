@@ -3,13 +3,13 @@
 //! | step | module |
 //! |---|---|
 //! | formulas as shared nodes | [`formula`] |
-//! | text to formulas: tokens, model expressions, operators | [`parse`] |
+//! | text to formulas: tokens, model expressions, operators | [`parse`](mod@parse) |
 //! | formulas to text | [`print`](mod@print) |
 //! | property files of DiVinE | [`ltl_file`] |
 //! | automata | [`automaton`] |
 //! | Boolean formulas to labels, labels to text | [`boolean`] |
-//! | automata as text (Hanoi format, Graphviz) | [`hoa`], [`dot`] |
-//! | text to automata: tokens, header, body, acceptance | [`hoa_read`] |
+//! | automata as text (Hanoi format, never claims, Graphviz) | [`hoa`], [`never`], [`dot`] |
+//! | text to automata: tokens, header, body, acceptance | [`hoa_read`], [`never_read`] |
 //! | words, to test all of it | [`word`] |
 
 pub mod automaton;
@@ -23,6 +23,9 @@ mod hoa_body;
 pub mod hoa_read;
 mod hoa_token;
 pub mod ltl_file;
+pub mod never;
+pub mod never_read;
+mod never_scan;
 mod operands;
 mod operator;
 pub mod parse;
@@ -39,6 +42,8 @@ pub use formula::{Formula, Formulas, Node};
 pub use hoa::write_hoa;
 pub use hoa_read::read_hoa;
 pub use ltl_file::{LtlFileError, LtlProperty, read_ltl_file};
+pub use never::write_never;
+pub use never_read::read_never;
 pub use operands::MAX_DEPTH;
 pub use parse::{Bare, FormulaError, parse};
 pub use position::ReadError;
