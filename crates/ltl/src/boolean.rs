@@ -199,7 +199,7 @@ mod tests {
         check("a xor b", Ok("a&!b | !a&b"));
         check("(a | b) & (a | c)", Ok("a | b&c"));
         check("a U b", Err(LabelError::Temporal));
-        let chain = format!("{}c{}", "!(a <-> (b xor ".repeat(200), "))".repeat(200));
+        let chain = format!("{}c{}", "!(a <-> (b xor ".repeat(490), "))".repeat(490));
         check(&chain, Ok("a&b&c | a&!b&c | !a&b&c | !a&!b&c"));
         let pairs: Vec<_> = (0..30).map(|n| format!("(p{n} | q{n})")).collect();
         check(&pairs.join("&"), Err(LabelError::TooLong));

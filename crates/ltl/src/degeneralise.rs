@@ -95,3 +95,64 @@ fn count(automaton: MarkedAutomaton, sets: u32) -> BuchiAutomaton {
     }
     BuchiAutomaton { propositions: automaton.propositions, initial, states }
 }
+
+#[cfg(test)]
+mod tests {
+    use lariat_base::Random;
+
+    use super::*;
+    use crate::testing::random_automaton;
+    use crate::word::{Lasso, accepts, components, random_lasso};
+
+    /// Whether a component of automaton and word has edges of all sets: the definition of generalised acceptance.
+    fn accepts_marked(automaton: &MarkedAutomaton, sets: u32, word: &Lasso) -> bool {
+        let n_states = automaton.states.len();
+        let edges = |node: usize| -> Vec<(usize, u64)> {
+            let (at, state) = (node / n_states, &automaton.states[node % n_states]);
+            let open = state.edges.iter().filter(|e| e.label.accepts(word.letter(at)));
+            open.map(|e| (word.next(at) * n_states + e.target as usize, e.marks | state.marks)).collect()
+        };
+        let initial = automaton.initial.iter().map(|state| *state as usize);
+        let targets = |node: usize| edges(node).into_iter().map(|(target, _)| target).collect();
+        let component = components(word.len() * n_states, initial, &targets);
+        let mut found: HashMap<usize, u64> = HashMap::new();
+        for node in (0..component.len()).filter(|node| component[*node] != 0) {
+            for (target, marks) in edges(node) {
+                if component[target] == component[node] {
+                    *found.entry(component[node]).or_insert(0) |= marks;
+                }
+            }
+        }
+        found.values().any(|marks| marks & ((1 << sets) - 1) == (1 << sets) - 1)
+    }
+
+    #[test]
+    fn the_language_stays() {
+        let mut random = Random::new(21);
+        let mut accepted = 0;
+        for _ in 0..3000 {
+            let plain = random_automaton(&mut random);
+            let sets = random.below(4) as u32;
+            let mut edge =
+                |e: BuchiEdge| MarkedEdge { label: e.label, target: e.target, marks: random.next_u64() & 15 };
+            let mut state = |s: BuchiState| MarkedState {
+                marks: u64::from(s.accepting),
+                edges: s.edges.into_iter().map(&mut edge).collect(),
+            };
+            let marked = MarkedAutomaton {
+                propositions: plain.propositions,
+                initial: plain.initial,
+                states: plain.states.into_iter().map(&mut state).collect(),
+                acceptance: Acceptance::AllOf(sets),
+            };
+            let result = degeneralise(marked.clone());
+            for _ in 0..20 {
+                let word = random_lasso(&mut random, 3, 4);
+                let expect = accepts_marked(&marked, sets, &word);
+                accepted += usize::from(expect);
+                assert_eq!(accepts(&result, &word), expect, "{marked:?} {word:?}");
+            }
+        }
+        assert!(accepted > 1000, "{accepted}");
+    }
+}

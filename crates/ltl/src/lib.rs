@@ -8,7 +8,7 @@
 //! | property files of DiVinE | [`ltl_file`] |
 //! | automata | [`automaton`] |
 //! | Boolean formulas to labels, labels to text | [`boolean`] |
-//! | automata as text (Hanoi format, never claims, Graphviz) | [`hoa`], [`never`], [`dot`] |
+//! | automata as text (Hanoi format, never claims, Graphviz) | [`hoa`], [`never`](mod@never), [`dot`] |
 //! | text to automata: tokens, header, body, acceptance | [`hoa_read`], [`never_read`] |
 //! | words, to test all of it | [`word`] |
 
