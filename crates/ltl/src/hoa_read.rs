@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::automaton::BuchiAutomaton;
 use crate::boolean::MAX_PROPOSITIONS;
-use crate::degeneralise::{Acceptance, MarkedAutomaton, degeneralise};
+use crate::hoa_degeneralise::{Acceptance, MarkedAutomaton, degeneralise};
 use crate::formula::{Formula, Formulas};
 use crate::hoa_token::{HoaKind, HoaToken, automaton_tokens};
 use crate::position::ReadError;

@@ -14,7 +14,7 @@
 
 pub mod automaton;
 pub mod boolean;
-mod degeneralise;
+mod hoa_degeneralise;
 pub mod dot;
 mod expression;
 pub mod formula;
