@@ -14,7 +14,7 @@
 //! | all of it | `pipeline` |
 //! | automata | [`automaton`] |
 //! | Boolean formulas to labels, labels to text | [`boolean`] |
-//! | automata as text (Hanoi format, never claims, Graphviz) | [`hoa`], [`never`](mod@never), [`dot`] |
+//! | automata as text (Hanoi format, never claims, Graphviz, plain) | [`hoa`], [`never`](mod@never), [`dot`], [`text`] |
 //! | text to automata: tokens, header, body, acceptance | [`hoa_read`], [`never_read`] |
 //! | words, to test all of it | [`word`] |
 
@@ -46,6 +46,7 @@ mod simplify;
 mod simulation;
 #[cfg(test)]
 mod testing;
+pub mod text;
 mod tgba;
 mod token;
 mod translate;
@@ -64,5 +65,6 @@ pub use parse::{Bare, FormulaError, parse};
 pub use pipeline::buchi;
 pub use position::ReadError;
 pub use print::print;
+pub use text::write_text;
 pub use translate::TooLarge;
 pub use word::Lasso;

@@ -6,6 +6,7 @@
 
 use crate::automaton::{BuchiAutomaton, BuchiEdge, BuchiState};
 use crate::bdd::Bdd;
+use crate::boolean::MAX_PROPOSITIONS;
 use crate::degeneralise::{Choices, degeneralised};
 use crate::formula::{Formula, Formulas};
 use crate::obligation;
@@ -21,6 +22,9 @@ const COST_MAX: usize = 40_000_000;
 
 /// A formula (negated, if asked for) as a Büchi automaton with acceptance on states.
 pub fn buchi(formulas: &mut Formulas, formula: Formula, negated: bool) -> Result<BuchiAutomaton, TooLarge> {
+    if formulas.propositions().len() > MAX_PROPOSITIONS {
+        return Err(TooLarge::Propositions);
+    }
     let mut bdd = Bdd::new();
     let variants = variants(formulas, formula, negated);
     let mut generalised: Vec<Tgba> = Vec::new();

@@ -20,9 +20,25 @@ pub(crate) const STATES_MAX: usize = 20_000;
 /// Nodes of decision diagrams, likewise.
 const NODES_MAX: usize = 4_000_000;
 
-/// The translation grew too large.
+/// The translation was given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooLarge;
+pub enum TooLarge {
+    /// The automaton, or what leads to it, has too many parts.
+    Automaton,
+    /// The formula has more propositions than labels have bits.
+    Propositions,
+}
+
+impl std::fmt::Display for TooLarge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            TooLarge::Automaton => "the automaton of this formula is too large",
+            TooLarge::Propositions => "a formula can have at most 64 different propositions",
+        })
+    }
+}
+
+impl std::error::Error for TooLarge {}
 
 /// The automaton of a formula in negation normal form, unless it has more than `states_max` states.
 pub(crate) fn translate(
@@ -88,7 +104,7 @@ impl Translation<'_> {
         let mut outgoing: Vec<Vec<(Function, Function, u32)>> = Vec::new();
         while outgoing.len() < waiting.len() {
             if waiting.len() > self.states_max || self.bdd.len() > NODES_MAX {
-                return Err(TooLarge);
+                return Err(TooLarge::Automaton);
             }
             let edges = self.edges(waiting[outgoing.len()])?;
             for (_, target, _) in &edges {
@@ -186,7 +202,7 @@ impl Translation<'_> {
             sets.push(set);
         }
         if sets.len() > STATES_MAX {
-            return Err(TooLarge);
+            return Err(TooLarge::Automaton);
         }
         let sets: Rc<[VariableSet]> = sets.into();
         self.terms.insert(f, Rc::clone(&sets));
@@ -195,7 +211,7 @@ impl Translation<'_> {
 
     fn fresh(&mut self, meaning: Meaning) -> Result<Function, TooLarge> {
         if self.variables.len() == VARIABLES_MAX {
-            return Err(TooLarge);
+            return Err(TooLarge::Automaton);
         }
         let variable = self.n_propositions + self.variables.len() as u32;
         self.variables.push(meaning);
@@ -231,7 +247,7 @@ impl Translation<'_> {
             return Ok(*known);
         }
         if self.n_promises == 31 {
-            return Err(TooLarge);
+            return Err(TooLarge::Automaton);
         }
         let variable = self.fresh(Meaning::Promise(self.n_promises))?;
         self.n_promises += 1;
@@ -297,7 +313,7 @@ impl Translation<'_> {
                 self.bdd.and(g, released)
             }
             // Negation normal form has none of these.
-            Node::Implies(..) | Node::Equivalent(..) | Node::Xor(..) => return Err(TooLarge),
+            Node::Implies(..) | Node::Equivalent(..) | Node::Xor(..) => return Err(TooLarge::Automaton),
         };
         self.functions.insert(formula, function);
         Ok(function)
