@@ -68,6 +68,10 @@ pub enum PropertyKind {
     Deadlock,
     /// The model's `assert`s and freedom from run-time errors.
     Assertion,
+    /// No run that an automaton accepts: one from a file, or the model's property process.
+    Automaton,
+    /// An LTL formula.
+    Ltl,
 }
 
 impl PropertyKind {
@@ -78,12 +82,15 @@ impl PropertyKind {
             PropertyKind::Reach => "reach",
             PropertyKind::Deadlock => "deadlock",
             PropertyKind::Assertion => "assertion",
+            PropertyKind::Automaton => "automaton",
+            PropertyKind::Ltl => "ltl",
         }
     }
 
     /// The kind that `word` names.
     pub fn from_word(word: &str) -> Option<Self> {
-        [Self::Invariant, Self::Reach, Self::Deadlock, Self::Assertion].into_iter().find(|k| k.word() == word)
+        let all = [Self::Invariant, Self::Reach, Self::Deadlock, Self::Assertion, Self::Automaton, Self::Ltl];
+        all.into_iter().find(|kind| kind.word() == word)
     }
 }
 
