@@ -105,7 +105,7 @@ pub struct CounterexampleSummary {
     pub file: Option<String>,
     /// Whether the interpreter has replayed it.
     pub replayed: bool,
-    /// What is wrong in its last state.
+    /// What is wrong in its last state, or with its loop.
     pub what: String,
 }
 
@@ -118,8 +118,21 @@ pub struct PropertyOutcome {
     pub kind: PropertyKind,
     /// The answer.
     pub verdict: Verdict,
+    /// For temporal properties: the automaton of the runs that violate it.
+    pub automaton: Option<AutomatonSummary>,
+    /// For temporal properties: what was counted in the product of the model and that automaton.
+    pub product: Option<Counts>,
     /// The counterexample, if it is violated.
     pub counterexample: Option<CounterexampleSummary>,
+}
+
+/// An automaton in brief.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AutomatonSummary {
+    /// Its states.
+    pub states: u64,
+    /// Its edges.
+    pub edges: u64,
 }
 
 /// What was counted.
@@ -129,10 +142,12 @@ pub struct Counts {
     pub states: u64,
     /// Edges generated from stored states, parallel ones counted.
     pub transitions: u64,
-    /// Non-empty BFS levels, the initial one included.
-    pub levels: u64,
+    /// Non-empty BFS levels, the initial one included; none in searches that have no levels.
+    pub levels: Option<u64>,
     /// States without successors (the error state is not one of them).
     pub deadlocks: u64,
+    /// Accepting states, where a product was searched.
+    pub accepting: Option<u64>,
 }
 
 /// The model in brief.
@@ -163,7 +178,7 @@ pub struct Outcome {
     pub complete: bool,
     /// Why it ended early, if it did.
     pub limit: Option<Limit>,
-    /// For `explore`: what led to the error state, if it is reachable.
+    /// Where the error state is reachable: what led to it, or what that means for the verdicts.
     pub error_state: Option<String>,
     /// Wall-clock seconds.
     pub seconds: f64,

@@ -9,7 +9,7 @@
 use crate::interpreter::Interpreter;
 use crate::layout::Layout;
 use lariat_graph::{GraphError, Mover, RowBuffer, Strength, Watcher, strength_of};
-use lariat_model::{Communication, Fault, Model, Process, ProcessId, Transition};
+use lariat_model::{CellId, Communication, Fault, Model, Process, ProcessId, Transition};
 use std::fmt;
 
 /// The property process of a model.
@@ -112,6 +112,17 @@ impl Watcher for PropertyProcess<'_> {
 
     fn strength(&self) -> Strength {
         self.strength
+    }
+
+    fn describe(&self, part: &[u8]) -> String {
+        let cells = self.layout.cells(part);
+        let first = self.model.n_system_cells;
+        let location = &self.process().locations[cells[self.location()] as usize].name;
+        let mut text = format!("{} at {location}", self.process().name);
+        for (i, value) in cells.iter().enumerate().filter(|(i, _)| *i != self.location()) {
+            text.push_str(&format!(", {} = {value}", self.model.cell_name(CellId((first + i) as u32))));
+        }
+        text
     }
 
     fn mover(&self) -> Box<dyn Mover + '_> {

@@ -62,6 +62,10 @@ impl Watcher for AutomatonWatcher<'_> {
         self.strength
     }
 
+    fn describe(&self, part: &[u8]) -> String {
+        format!("automaton at {}", state_of(part))
+    }
+
     fn mover(&self) -> Box<dyn Mover + '_> {
         Box::new(Reading { watcher: self, labels: 0 })
     }

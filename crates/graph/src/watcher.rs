@@ -32,6 +32,9 @@ pub trait Watcher: Sync {
         Strength::Strong
     }
 
+    /// Where the watcher is, in words.
+    fn describe(&self, part: &[u8]) -> String;
+
     /// A worker that makes moves; each thread has its own, since it carries scratch space.
     fn mover(&self) -> Box<dyn Mover + '_>;
 }
