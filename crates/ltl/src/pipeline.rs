@@ -1,0 +1,139 @@
+//! From a formula to the smallest Büchi automaton that we can find.
+//!
+//! Simplify, translate, reduce by simulation, degeneralise, reduce again; several choices on the way lead to automata of
+//! different sizes, so several are tried and the smallest is taken. Where the language is an obligation, the smallest
+//! deterministic weak automaton competes too.
+
+use crate::automaton::{BuchiAutomaton, BuchiEdge, BuchiState};
+use crate::bdd::Bdd;
+use crate::degeneralise::{Choices, degeneralised};
+use crate::formula::{Formula, Formulas};
+use crate::obligation;
+use crate::simplify::Simplifier;
+use crate::simulation::{Marks, reduced, with_irrelevant_marks};
+use crate::tgba::Tgba;
+use crate::translate::{TooLarge, translate};
+
+/// Orders of marks that are tried, at most.
+const ORDERS_MAX: usize = 24;
+/// Larger automata (states times edges) get one try instead of many.
+const WORK_FOR_MANY_TRIES: usize = 20_000;
+
+/// A formula (negated, if asked for) as a Büchi automaton with acceptance on states.
+pub fn buchi(formulas: &mut Formulas, formula: Formula, negated: bool) -> Result<BuchiAutomaton, TooLarge> {
+    let mut bdd = Bdd::new();
+    let variants = variants(formulas, formula, negated);
+    let mut generalised: Vec<Tgba> = Vec::new();
+    for variant in variants {
+        let tries = if generalised.is_empty() { usize::MAX } else { WORK_FOR_MANY_TRIES };
+        match translate(formulas, variant, &mut bdd) {
+            Ok(tgba) if work(&tgba) <= tries => generalised.push(reduced(&tgba, Marks::OnEdges, &mut bdd)),
+            Ok(_) => {}
+            Err(too_large) if generalised.is_empty() => return Err(too_large),
+            Err(_) => {}
+        }
+    }
+    let mut candidates: Vec<Tgba> = generalised.iter().map(|tgba| smallest_degeneralised(tgba, &mut bdd)).collect();
+    generalised.sort_by_key(size);
+    candidates.extend(smallest_deterministic(formulas, formula, negated, &generalised[0], &mut bdd));
+    candidates.sort_by_key(size);
+    Ok(finished(&candidates[0], formulas.propositions(), &mut bdd))
+}
+
+/// Formulas with the same meaning, in negation normal form.
+fn variants(formulas: &mut Formulas, formula: Formula, negated: bool) -> Vec<Formula> {
+    let mut variants = Vec::new();
+    for gather in [false, true] {
+        let mut simplifier = Simplifier::new(gather);
+        let normal = simplifier.normal_form(formulas, formula, negated);
+        variants.push(simplifier.simplify(formulas, normal));
+        if gather {
+            variants.push(normal);
+        }
+    }
+    let mut unique = Vec::new();
+    variants.retain(|v| {
+        let new = !unique.contains(v);
+        unique.push(*v);
+        new
+    });
+    variants
+}
+
+/// The smallest deterministic weak automaton, if there is one.
+fn smallest_deterministic(
+    formulas: &mut Formulas,
+    formula: Formula,
+    negated: bool,
+    tgba: &Tgba,
+    bdd: &mut Bdd,
+) -> Option<Tgba> {
+    let opposite = variants(formulas, formula, !negated)[0];
+    let negation = translate(formulas, opposite, bdd).ok()?;
+    let negation = reduced(&negation, Marks::OnEdges, bdd);
+    let minimal = obligation::minimised(tgba, &negation, bdd)?;
+    Some(reduced(&minimal, Marks::OnStates, bdd))
+}
+
+fn work(tgba: &Tgba) -> usize {
+    tgba.states.len() * tgba.n_edges()
+}
+
+fn size(tgba: &Tgba) -> (usize, usize) {
+    (tgba.states.len(), tgba.n_edges())
+}
+
+fn smallest_degeneralised(tgba: &Tgba, bdd: &mut Bdd) -> Tgba {
+    let many = work(tgba) <= WORK_FOR_MANY_TRIES;
+    let orders = orders(tgba.n_marks, if many { ORDERS_MAX } else { 1 });
+    let mut best: Option<Tgba> = None;
+    for order in orders {
+        for enter_accepting in [false, true] {
+            let choices = Choices { order: order.clone(), enter_accepting };
+            let candidate = degeneralised(tgba, &choices, bdd);
+            let candidate = with_irrelevant_marks(&candidate.trimmed(bdd), Marks::OnStates, false);
+            let candidate = reduced(&candidate, Marks::OnStates, bdd);
+            if best.as_ref().is_none_or(|b| size(&candidate) < size(b)) {
+                best = Some(candidate);
+            }
+        }
+    }
+    best.unwrap_or_else(|| tgba.clone())
+}
+
+/// Permutations of the marks, at most `n_max` of them, the plain order first.
+fn orders(n_marks: u32, n_max: usize) -> Vec<Vec<u32>> {
+    let mut orders: Vec<Vec<u32>> = vec![(0..n_marks).collect()];
+    let mut i = 0;
+    while i < orders.len() && orders.len() < n_max {
+        for a in 0..n_marks as usize {
+            for b in a + 1..n_marks as usize {
+                let mut swapped = orders[i].clone();
+                swapped.swap(a, b);
+                if !orders.contains(&swapped) && orders.len() < n_max {
+                    orders.push(swapped);
+                }
+            }
+        }
+        i += 1;
+    }
+    orders
+}
+
+/// The automaton as others read it.
+fn finished(tgba: &Tgba, propositions: &[String], bdd: &mut Bdd) -> BuchiAutomaton {
+    let components = tgba.components();
+    let states = (0..tgba.states.len())
+        .map(|state| {
+            let own = components.of[state];
+            let accepting =
+                components.accepting[own] && tgba.states[state].iter().any(|e| e.marks != 0 || tgba.n_marks == 0);
+            let edges = tgba.states[state]
+                .iter()
+                .map(|e| BuchiEdge { label: bdd.label(e.label), target: e.target as u32 })
+                .collect();
+            BuchiState { accepting, edges }
+        })
+        .collect();
+    BuchiAutomaton { propositions: propositions.to_vec(), initial: vec![tgba.initial as u32], states }
+}

@@ -1,0 +1,287 @@
+//! Formulas to generalised Büchi automata with marks on transitions.
+//!
+//! A state is what is still to be satisfied. Each formula is unfolded once into a Boolean function of propositions (now), *obligations*
+//! (formulas for the next state) and *promises* (the right-hand side of an until that was put off). Every assignment of the
+//! propositions leaves a monotone function of obligations and promises; each of its smallest terms is an edge: to the conjunction of its
+//! obligations, with the marks of all promises that it does not make.
+//!
+//! Formulas must be in negation normal form. States whose functions are equal are one state.
+//!
+//! # Paper
+//! J.-M. Couvreur: On-the-fly verification of linear temporal logic, FM'99. The marks are per promised formula, as there.
+
+use crate::bdd::{Bdd, FALSE, Function, QuickMap, TRUE};
+use crate::formula::{Formula, Formulas, Node};
+use crate::tgba::{Edge, Tgba, merged};
+
+/// More states than this are given up on.
+const STATES_MAX: usize = 20_000;
+/// Nodes of decision diagrams, likewise.
+const NODES_MAX: usize = 4_000_000;
+
+/// The translation grew too large.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLarge;
+
+/// The automaton of a formula in negation normal form.
+pub(crate) fn translate(formulas: &mut Formulas, formula: Formula, bdd: &mut Bdd) -> Result<Tgba, TooLarge> {
+    let mut translation = Translation {
+        n_propositions: formulas.propositions().len() as u32,
+        formulas,
+        bdd,
+        functions: QuickMap::default(),
+        variables: Vec::new(),
+        obligations: QuickMap::default(),
+        promises: QuickMap::default(),
+        n_promises: 0,
+    };
+    translation.automaton(formula)
+}
+
+/// What a variable behind the propositions stands for.
+#[derive(Clone, Copy)]
+enum Meaning {
+    Obligation(Formula),
+    Promise(u32),
+}
+
+struct Translation<'a> {
+    formulas: &'a mut Formulas,
+    bdd: &'a mut Bdd,
+    n_propositions: u32,
+    functions: QuickMap<Formula, Function>,
+    variables: Vec<Meaning>,
+    obligations: QuickMap<Formula, Function>,
+    promises: QuickMap<Formula, Function>,
+    n_promises: u32,
+}
+
+/// A smallest term: obligations and promises.
+type Term = (Vec<Formula>, u32);
+
+impl Translation<'_> {
+    fn automaton(&mut self, formula: Formula) -> Result<Tgba, TooLarge> {
+        let initial = self.function(formula)?;
+        let mut numbers: QuickMap<Function, usize> = QuickMap::default();
+        numbers.insert(initial, 0);
+        let mut waiting = vec![initial];
+        let mut outgoing: Vec<Vec<(Function, Function, u32)>> = Vec::new();
+        while outgoing.len() < waiting.len() {
+            if waiting.len() > STATES_MAX || self.bdd.len() > NODES_MAX {
+                return Err(TooLarge);
+            }
+            let edges = self.edges(waiting[outgoing.len()])?;
+            for (_, target, _) in &edges {
+                numbers.entry(*target).or_insert_with(|| {
+                    waiting.push(*target);
+                    waiting.len() - 1
+                });
+            }
+            outgoing.push(edges);
+        }
+        let n_marks = self.n_promises;
+        let all = ((1u64 << n_marks) - 1) as u32;
+        let states = outgoing
+            .into_iter()
+            .map(|edges| {
+                let edges = edges.into_iter().map(|(label, target, promises)| Edge {
+                    label,
+                    target: numbers[&target],
+                    marks: all & !promises,
+                });
+                merged(edges, self.bdd)
+            })
+            .collect();
+        Ok(Tgba { states, initial: 0, n_marks })
+    }
+
+    /// The edges of a state: label, function of the target, promises made.
+    fn edges(&mut self, state: Function) -> Result<Vec<(Function, Function, u32)>, TooLarge> {
+        let mut rests: Vec<(Function, Function)> = Vec::new();
+        self.by_letters(state, TRUE, &mut rests);
+        let mut edges = Vec::new();
+        for (rest, label) in rests {
+            for (obligations, promises) in self.smallest_terms(rest)? {
+                let formula = self.formulas.and(obligations);
+                let target = self.function(formula)?;
+                edges.push((label, target, promises));
+            }
+        }
+        Ok(edges)
+    }
+
+    /// What is left of a function after each assignment of the propositions, with the assignments that leave it.
+    fn by_letters(&mut self, f: Function, letters: Function, out: &mut Vec<(Function, Function)>) {
+        match self.bdd.split(f) {
+            Some((variable, low, high)) if variable < self.n_propositions => {
+                let positive = self.bdd.variable(variable);
+                let with = self.bdd.and(letters, positive);
+                let without = self.bdd.without(letters, positive);
+                self.by_letters(low, without, out);
+                self.by_letters(high, with, out);
+            }
+            None if f == FALSE => {}
+            _ => match out.iter_mut().find(|(rest, _)| *rest == f) {
+                Some((_, known)) => *known = self.bdd.or(*known, letters),
+                None => out.push((f, letters)),
+            },
+        }
+    }
+
+    /// The smallest terms of a monotone function: none contains another.
+    fn smallest_terms(&mut self, f: Function) -> Result<Vec<Term>, TooLarge> {
+        let mut sets: Vec<Vec<u32>> = self.term_sets(f)?;
+        sets.sort_by_key(Vec::len);
+        let mut smallest: Vec<Vec<u32>> = Vec::new();
+        for set in sets {
+            if !smallest.iter().any(|small| small.iter().all(|v| set.binary_search(v).is_ok())) {
+                smallest.push(set);
+            }
+        }
+        Ok(smallest.into_iter().map(|set| self.term(&set)).collect())
+    }
+
+    fn term(&self, variables: &[u32]) -> Term {
+        let mut term = (Vec::new(), 0);
+        for variable in variables {
+            match self.variables[(*variable - self.n_propositions) as usize] {
+                Meaning::Obligation(formula) => term.0.push(formula),
+                Meaning::Promise(promise) => term.1 |= 1 << promise,
+            }
+        }
+        term
+    }
+
+    /// Terms of a monotone function by the variables they need: those of the part without the first variable, and those that
+    /// the variable adds.
+    fn term_sets(&mut self, f: Function) -> Result<Vec<Vec<u32>>, TooLarge> {
+        let Some((variable, low, high)) = self.bdd.split(f) else {
+            return Ok(if f == TRUE { vec![Vec::new()] } else { Vec::new() });
+        };
+        let mut sets = self.term_sets(low)?;
+        let without = sets.len();
+        for mut set in self.term_sets(high)? {
+            if !sets[..without].contains(&set) {
+                set.insert(0, variable);
+                sets.push(set);
+            }
+        }
+        if sets.len() > STATES_MAX {
+            return Err(TooLarge);
+        }
+        Ok(sets)
+    }
+
+    fn fresh(&mut self, meaning: Meaning) -> Function {
+        let variable = self.n_propositions + self.variables.len() as u32;
+        self.variables.push(meaning);
+        self.bdd.variable(variable)
+    }
+
+    /// `f` in the next state; conjunctions are split, so that equal parts are shared.
+    fn obligation(&mut self, formula: Formula) -> Function {
+        match self.formulas.node(formula).clone() {
+            Node::True => TRUE,
+            Node::False => FALSE,
+            Node::And(operands) => operands.into_iter().fold(TRUE, |all, operand| {
+                let one = self.obligation(operand);
+                self.bdd.and(all, one)
+            }),
+            _ => match self.obligations.get(&formula) {
+                Some(known) => *known,
+                None => {
+                    let variable = self.fresh(Meaning::Obligation(formula));
+                    self.obligations.insert(formula, variable);
+                    variable
+                }
+            },
+        }
+    }
+
+    fn promise(&mut self, formula: Formula) -> Result<Function, TooLarge> {
+        if let Some(known) = self.promises.get(&formula) {
+            return Ok(*known);
+        }
+        if self.n_promises == 31 {
+            return Err(TooLarge);
+        }
+        let variable = self.fresh(Meaning::Promise(self.n_promises));
+        self.n_promises += 1;
+        self.promises.insert(formula, variable);
+        Ok(variable)
+    }
+
+    /// A formula, unfolded once.
+    fn function(&mut self, formula: Formula) -> Result<Function, TooLarge> {
+        if let Some(known) = self.functions.get(&formula) {
+            return Ok(*known);
+        }
+        let function = match self.formulas.node(formula).clone() {
+            Node::True => TRUE,
+            Node::False => FALSE,
+            Node::Proposition(p) => self.bdd.variable(p),
+            Node::Not(operand) => {
+                let operand = self.function(operand)?;
+                self.bdd.not(operand)
+            }
+            Node::And(operands) => {
+                let mut all = TRUE;
+                for operand in operands {
+                    let one = self.function(operand)?;
+                    all = self.bdd.and(all, one);
+                }
+                all
+            }
+            Node::Or(operands) => {
+                let mut any = FALSE;
+                for operand in operands {
+                    let one = self.function(operand)?;
+                    any = self.bdd.or(any, one);
+                }
+                any
+            }
+            Node::Next(operand) => self.obligation(operand),
+            Node::Eventually(g) => self.put_off(formula, TRUE, g)?,
+            Node::Until(f, g) => {
+                let f = self.function(f)?;
+                self.put_off(formula, f, g)?
+            }
+            Node::WeakUntil(f, g) => {
+                let (f, g) = (self.function(f)?, self.function(g)?);
+                let again = self.obligation(formula);
+                let wait = self.bdd.and(f, again);
+                self.bdd.or(g, wait)
+            }
+            Node::Always(f) => {
+                let f = self.function(f)?;
+                let again = self.obligation(formula);
+                self.bdd.and(f, again)
+            }
+            Node::Release(f, g) => {
+                let (f, g) = (self.function(f)?, self.function(g)?);
+                let again = self.obligation(formula);
+                let go_on = self.bdd.or(f, again);
+                self.bdd.and(g, go_on)
+            }
+            Node::StrongRelease(f, g) => {
+                let g = self.function(g)?;
+                let released = self.put_off(formula, TRUE, f)?;
+                self.bdd.and(g, released)
+            }
+            // Negation normal form has none of these.
+            Node::Implies(..) | Node::Equivalent(..) | Node::Xor(..) => return Err(TooLarge),
+        };
+        self.functions.insert(formula, function);
+        Ok(function)
+    }
+
+    /// `g` now, or `wait` now and the formula again with the promise of `g`.
+    fn put_off(&mut self, formula: Formula, wait: Function, g: Formula) -> Result<Function, TooLarge> {
+        let now = self.function(g)?;
+        let promise = self.promise(g)?;
+        let again = self.obligation(formula);
+        let later = self.bdd.and(again, promise);
+        let later = self.bdd.and(wait, later);
+        Ok(self.bdd.or(now, later))
+    }
+}
