@@ -11,8 +11,11 @@ use lariat_base::suggest::closest;
 use lariat_base::trace::TraceProperty;
 use lariat_exec::{Interpreter, Label, PropertyProcess};
 use lariat_graph::{AutomatonWatcher, DeadlockRuns, Watcher};
-use lariat_lang::Loaded;
-use lariat_ltl::BuchiAutomaton;
+use lariat_lang::{Diagnostics, Loaded, Span};
+use lariat_ltl::{Bare, BuchiAutomaton, Formulas};
+
+/// Propositions are bits of a word.
+const PROPOSITIONS_MAX: usize = 64;
 
 /// A temporal property that was asked for.
 pub struct Temporal {
@@ -39,10 +42,33 @@ pub enum Origin<'o> {
 
 /// The automaton of the bad runs. Whatever is wrong with the text is told with its place in it.
 pub fn automaton_for(origin: &Origin) -> Result<BuchiAutomaton, Failure> {
-    Err(Failure::input(match origin {
-        Origin::Formula { option, .. } => format!("{option}: this version does not read formulas"),
-        Origin::File { file, .. } => format!("--automaton {file}: this version does not read automata"),
-    }))
+    match origin {
+        Origin::Formula { option, text } => negation(option, text),
+        Origin::File { file, text } => Err(Failure::input(format!(
+            "--automaton {file}: this version does not read automata ({} bytes)",
+            text.len()
+        ))),
+    }
+}
+
+/// The automaton of the runs that violate a formula.
+fn negation(option: &str, text: &str) -> Result<BuchiAutomaton, Failure> {
+    let mut formulas = Formulas::new();
+    let formula = lariat_ltl::parse(text, &mut formulas, Bare::Expressions).map_err(|error| {
+        let mut diagnostics = Diagnostics::default();
+        let span = Span { start: error.span.start as u32, end: error.span.end as u32 };
+        let diagnostic = diagnostics.error(span, error.message);
+        if let Some(help) = error.help {
+            diagnostic.help(help);
+        }
+        Failure::input(diagnostics.render(&lariat_lang::Source::new(option, text)))
+    })?;
+    if formulas.propositions().len() > PROPOSITIONS_MAX {
+        let message = format!("{option}: a formula can have at most {PROPOSITIONS_MAX} different propositions");
+        return Err(Failure::input(message));
+    }
+    lariat_ltl::buchi(&mut formulas, formula, true)
+        .map_err(|_| Failure::limit(format!("{option}: the automaton of this formula grows too large")))
 }
 
 /// The temporal properties that the options ask for, in their order.
@@ -114,8 +140,9 @@ impl Temporal {
             Source::Process => &[][..],
             Source::Automaton(automaton) => &automaton.propositions,
         };
-        if propositions.len() > 64 {
-            return Err(Failure::input(format!("{}: an automaton can have at most 64 propositions", self.name)));
+        if propositions.len() > PROPOSITIONS_MAX {
+            let message = format!("{}: an automaton can have at most {PROPOSITIONS_MAX} propositions", self.name);
+            return Err(Failure::input(message));
         }
         let mut labels = Vec::new();
         for text in propositions {

@@ -151,8 +151,11 @@ mod tests {
     use super::*;
     use lariat_ltl::{BuchiEdge, BuchiState, Label};
 
-    fn automaton(states: &[(bool, &[(u64, u64, u32)])]) -> BuchiAutomaton {
-        let state = |(accepting, edges): &(bool, &[(u64, u64, u32)])| BuchiState {
+    /// Whether it accepts, and its edges: what must hold, what must not, the target.
+    type State<'s> = (bool, &'s [(u64, u64, u32)]);
+
+    fn automaton(states: &[State]) -> BuchiAutomaton {
+        let state = |(accepting, edges): &State| BuchiState {
             accepting: *accepting,
             edges: edges
                 .iter()

@@ -136,10 +136,9 @@ mod tests {
             let mut reaches: Vec<Vec<bool>> =
                 (0..n).map(|i| (0..n).map(|j| successors[i].contains(&(j as u32))).collect()).collect();
             for k in 0..n {
-                for i in 0..n {
-                    for j in 0..n {
-                        reaches[i][j] |= reaches[i][k] && reaches[k][j];
-                    }
+                let from_k = reaches[k].clone();
+                for row in reaches.iter_mut().filter(|row| row[k]) {
+                    row.iter_mut().zip(&from_k).for_each(|(reached, also)| *reached |= also);
                 }
             }
             let found = components(&successors);
