@@ -20,18 +20,19 @@ pub struct Lasso {
 }
 
 impl Lasso {
-    fn len(&self) -> usize {
+    /// How many positions there are before it repeats.
+    pub(crate) fn len(&self) -> usize {
         self.prefix.len() + self.cycle.len()
     }
 
-    fn letter(&self, at: usize) -> u64 {
+    pub(crate) fn letter(&self, at: usize) -> u64 {
         match at.checked_sub(self.prefix.len()) {
             None => self.prefix[at],
             Some(place) => self.cycle[place],
         }
     }
 
-    fn next(&self, at: usize) -> usize {
+    pub(crate) fn next(&self, at: usize) -> usize {
         if at + 1 == self.len() { self.prefix.len() } else { at + 1 }
     }
 }
@@ -129,7 +130,7 @@ pub fn accepts(automaton: &BuchiAutomaton, word: &Lasso) -> bool {
 }
 
 /// The strongly connected component of every node that can be reached, counted from 1; 0 for the others (Tarjan, without recursion).
-fn components(
+pub(crate) fn components(
     n_nodes: usize,
     initial: impl Iterator<Item = usize>,
     successors: &dyn Fn(usize) -> Vec<usize>,
