@@ -121,7 +121,7 @@ pub struct TemporalOptions {
     #[arg(long, value_name = "FORMULA", help_heading = "Temporal properties")]
     pub ltl: Vec<String>,
 
-    /// The same for a formula in a file (may be repeated)
+    /// The same for a formula in a file, or for all `#property` lines of a property file of DiVinE (may be repeated)
     #[arg(long, value_name = "FILE", help_heading = "Temporal properties")]
     pub ltl_file: Vec<String>,
 

@@ -13,6 +13,7 @@ use lariat_exec::{Interpreter, Label, PropertyProcess};
 use lariat_graph::{AutomatonWatcher, DeadlockRuns, Watcher};
 use lariat_lang::{Diagnostics, Loaded, Span};
 use lariat_ltl::{Bare, BuchiAutomaton, Formulas};
+use std::ops::Range;
 
 /// Propositions are bits of a word.
 const PROPOSITIONS_MAX: usize = 64;
@@ -44,25 +45,52 @@ pub enum Origin<'o> {
 pub fn automaton_for(origin: &Origin) -> Result<BuchiAutomaton, Failure> {
     match origin {
         Origin::Formula { option, text } => negation(option, text),
-        Origin::File { file, text } => Err(Failure::input(format!(
-            "--automaton {file}: this version does not read automata ({} bytes)",
-            text.len()
-        ))),
+        Origin::File { file, text } => {
+            let read = if is_never_claim(text) {
+                lariat_ltl::read_never(text, Bare::Expressions)
+            } else {
+                lariat_ltl::read_hoa(text)
+            };
+            read.map_err(|error| {
+                let line_start =
+                    text.split_inclusive('\n').take(error.line.saturating_sub(1)).map(str::len).sum::<usize>();
+                let start = line_start
+                    + text[line_start..]
+                        .chars()
+                        .take(error.column.saturating_sub(1))
+                        .map(char::len_utf8)
+                        .sum::<usize>();
+                let end = text[start..].chars().next().map_or(start, |c| start + c.len_utf8());
+                render(file, text, start..end, error.message, None)
+            })
+        }
     }
+}
+
+/// Whether the first word behind comments is `never`.
+fn is_never_claim(text: &str) -> bool {
+    let mut rest = text.trim_start();
+    while let Some((_, behind)) = rest.strip_prefix("/*").and_then(|comment| comment.split_once("*/")) {
+        rest = behind.trim_start();
+    }
+    rest.starts_with("never")
+}
+
+/// A message about a place in a text.
+fn render(what: &str, text: &str, span: Range<usize>, message: String, help: Option<String>) -> Failure {
+    let mut diagnostics = Diagnostics::default();
+    let diagnostic = diagnostics.error(Span { start: span.start as u32, end: span.end as u32 }, message);
+    if let Some(help) = help {
+        diagnostic.help(help);
+    }
+    Failure::input(diagnostics.render(&lariat_lang::Source::new(what, text)))
 }
 
 /// The automaton of the runs that violate a formula.
 fn negation(option: &str, text: &str) -> Result<BuchiAutomaton, Failure> {
     let mut formulas = Formulas::new();
-    let formula = lariat_ltl::parse(text, &mut formulas, Bare::Expressions).map_err(|error| {
-        let mut diagnostics = Diagnostics::default();
-        let span = Span { start: error.span.start as u32, end: error.span.end as u32 };
-        let diagnostic = diagnostics.error(span, error.message);
-        if let Some(help) = error.help {
-            diagnostic.help(help);
-        }
-        Failure::input(diagnostics.render(&lariat_lang::Source::new(option, text)))
-    })?;
+    let formula = lariat_ltl::parse(text, &mut formulas, Bare::Expressions)
+        .map_err(|error| render(option, text, error.span, error.message, error.help))?;
     if formulas.propositions().len() > PROPOSITIONS_MAX {
         let message = format!("{option}: a formula can have at most {PROPOSITIONS_MAX} different propositions");
         return Err(Failure::input(message));
@@ -78,8 +106,9 @@ pub fn asked(options: &TemporalOptions, loaded: &Loaded) -> Result<Vec<Temporal>
         asked.push(Temporal::formula("--ltl", text)?);
     }
     for file in &options.ltl_file {
-        let text = load::read_text(file)?;
-        asked.push(Temporal::formula(&format!("--ltl-file {file}"), text.trim())?);
+        for (place, formula) in formulas_of(file, &load::read_text(file)?)? {
+            asked.push(Temporal::formula(&place, &formula)?);
+        }
     }
     for file in &options.automaton {
         asked.push(Temporal::file(file, load::read_text(file)?)?);
@@ -88,6 +117,19 @@ pub fn asked(options: &TemporalOptions, loaded: &Loaded) -> Result<Vec<Temporal>
         asked.push(Temporal::process(name, loaded)?);
     }
     Ok(asked)
+}
+
+/// The formulas of a file and their places: all of it is one formula, unless it has lines that begin with `#`: then it is a property file
+/// of DiVinE, with `#define` and `#property`.
+fn formulas_of(file: &str, text: &str) -> Result<Vec<(String, String)>, Failure> {
+    if !text.lines().any(|line| line.trim_start().starts_with('#')) {
+        return Ok(vec![(file.to_owned(), text.trim().to_owned())]);
+    }
+    let properties = lariat_ltl::read_ltl_file(text).map_err(|e| Failure::input(format!("{file}: {e}")))?;
+    if properties.is_empty() {
+        return Err(Failure::input(format!("{file}: there is no `#property`")));
+    }
+    Ok(properties.into_iter().map(|p| (format!("{file}, line {}", p.line), p.formula)).collect())
 }
 
 /// The property process that a model carries.

@@ -44,6 +44,66 @@ fn formulas_have_verdicts_and_lassos() {
     assert_eq!(found["properties"][0]["name"], "ltl:F P.b");
 }
 
+const NOT_GF_A: &str = "HOA: v1
+States: 2
+Start: 0
+AP: 1 \"P.a\"
+acc-name: Buchi
+Acceptance: 1 Inf(0)
+--BODY--
+State: 0
+[t] 0
+[!0] 1
+State: 1 {0}
+[!0] 1
+--END--
+";
+const NEVER_GF_A: &str = "never { /* ! G F P.a */
+T0_init:
+  if
+  :: (!(P.a)) -> goto accept_S1
+  :: (1) -> goto T0_init
+  fi;
+accept_S1:
+  if
+  :: (!(P.a)) -> goto accept_S1
+  fi;
+}
+";
+
+#[test]
+fn automata_and_formulas_come_from_files() {
+    let folder = scratch("property-files");
+    let file = fork(&folder);
+    let trace = folder.join("t.itf.json").display().to_string();
+    for (name, text) in [("a.hoa", NOT_GF_A), ("never.txt", NEVER_GF_A)] {
+        let automaton = write(&folder, name, text.as_bytes());
+        let options = ["check", &file, "--automaton", &automaton, "--json", "--trace", &trace];
+        let found = lariat(&options).expect(1).json();
+        assert_eq!(found["properties"][0]["name"], format!("automaton:{automaton}"));
+        assert_eq!(found["properties"][0]["kind"], "automaton");
+        assert_eq!(found["properties"][0]["automaton"]["states"], 2);
+        let found = lariat(&["explore", &file, "--automaton", &automaton, "--json"]).expect(0).json();
+        let counts = ["states", "transitions", "levels", "accepting"].map(|key| found[key].as_u64());
+        assert_eq!(counts, [5, 8, 3, 2].map(Some));
+        // The trace carries the automaton.
+        std::fs::remove_file(&automaton).unwrap();
+        lariat(&["replay", &file, &trace]).expect(0);
+        let weaker = std::fs::read_to_string(&trace).unwrap().replace("P.a", "P.c");
+        std::fs::write(&trace, weaker).unwrap();
+        let ran = lariat(&["replay", &file, &trace]).expect(2);
+        assert!(ran.err.contains("the property allows this run"), "{}", ran.err);
+    }
+    let broken = write(&folder, "broken.hoa", NOT_GF_A.replace("[!0] 1", "[!7] 1").as_bytes());
+    let ran = lariat(&["check", &file, "--automaton", &broken]).expect(2);
+    assert!(ran.err.contains("broken.hoa:10:"), "{}", ran.err);
+    let properties = write(&folder, "p.ltl", b"#define in_a P.a // a place\n#property G F in_a\n#property F P.b\n");
+    let found = lariat(&["check", &file, "--ltl-file", &properties, "--json"]).expect(1).json();
+    let verdicts: Vec<&str> =
+        found["properties"].as_array().unwrap().iter().map(|p| p["verdict"].as_str().unwrap()).collect();
+    assert_eq!(verdicts, ["violated", "holds"]);
+}
+
 #[test]
 fn runs_that_end_in_a_deadlock_are_judged_or_ignored() {
     let file = fork(&scratch("deadlock-runs"));

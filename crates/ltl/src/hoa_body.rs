@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use crate::automaton::{Cube, Label};
 use crate::boolean::label_of;
-use crate::hoa_degeneralise::{MarkedEdge, MarkedState};
 use crate::formula::Formula;
+use crate::hoa_degeneralise::{MarkedEdge, MarkedState};
 use crate::hoa_read::{Header, Reader};
 use crate::hoa_token::HoaKind;
 use crate::position::ReadError;

@@ -8,8 +8,8 @@ use std::collections::{HashMap, HashSet};
 
 use crate::automaton::BuchiAutomaton;
 use crate::boolean::MAX_PROPOSITIONS;
-use crate::hoa_degeneralise::{Acceptance, MarkedAutomaton, degeneralise};
 use crate::formula::{Formula, Formulas};
+use crate::hoa_degeneralise::{Acceptance, MarkedAutomaton, degeneralise};
 use crate::hoa_token::{HoaKind, HoaToken, automaton_tokens};
 use crate::position::ReadError;
 
