@@ -142,10 +142,10 @@ mod tests {
                 }
             }
             let found = components(&successors);
-            for i in 0..n {
-                assert_eq!(found.cyclic[found.of[i] as usize], reaches[i][i]);
-                for j in 0..n {
-                    let together = i == j || (reaches[i][j] && reaches[j][i]);
+            for (i, from_i) in reaches.iter().enumerate() {
+                assert_eq!(found.cyclic[found.of[i] as usize], from_i[i]);
+                for (j, from_j) in reaches.iter().enumerate() {
+                    let together = i == j || (from_i[j] && from_j[i]);
                     assert_eq!(found.of[i] == found.of[j], together);
                 }
             }
