@@ -133,12 +133,19 @@ impl Layout {
 
     /// The row of a state.
     pub fn pack(&self, cells: &[i32]) -> Vec<u8> {
-        let mut row = vec![0; self.row_bytes + Self::PADDING];
+        let mut row = Vec::new();
+        self.pack_into(cells, &mut row);
+        row
+    }
+
+    /// Replaces the contents of `row` by the row of a state.
+    pub(crate) fn pack_into(&self, cells: &[i32], row: &mut Vec<u8>) {
+        row.clear();
+        row.resize(self.row_bytes + Self::PADDING, 0);
         for (cell, field) in cells.iter().zip(&self.fields) {
-            field.write(&mut row, *cell);
+            field.write(row, *cell);
         }
         row.truncate(self.row_bytes);
-        row
     }
 
     /// The cells of a row.

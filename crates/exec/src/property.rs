@@ -190,7 +190,8 @@ impl Mover for Watching<'_, '_> {
         let location = self.cells[property.process().location.index()];
         for transition in &property.leaving[location as usize] {
             if self.make_move(transition)? {
-                out.push(&property.layout.pack(&self.next[n_system..]));
+                property.layout.pack_into(&self.next[n_system..], &mut self.row);
+                out.push(&self.row);
             }
         }
         Ok(())
