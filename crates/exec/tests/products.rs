@@ -94,6 +94,28 @@ fn products_with_asymmetric_philosophers_have_the_known_sizes() {
     }
 }
 
+/// The published product of an elevator with four floors and G (r -> (!p U (p U (!p U (p U (p && open)))))), through DiVinE's automaton.
+#[test]
+fn an_automaton_with_six_states_gives_the_known_product() {
+    let Some(folder) = shared_folder() else { return };
+    let (r, p, open) = (1, 2, 4);
+    let automaton = common::automaton(
+        &["req[1] == 1", "p == 1", "cabin.open"],
+        &[
+            (false, &[(r | p, open, 1), (r, p, 2), (r, open, 2), (0, 0, 0)]),
+            (true, &[(0, p, 3), (0, open, 1)]),
+            (true, &[(p, open, 1), (0, p, 2), (0, open, 2)]),
+            (true, &[(p, open, 4), (0, p, 3), (0, open, 3)]),
+            (true, &[(0, p, 5), (0, open, 4)]),
+            (true, &[(0, 0, 5)]),
+        ],
+    );
+    let loaded = load_model(&folder.join("beem/elevator2.1.dve"), &[]);
+    let graph = Interpreter::new(&loaded.model, labels(&automaton, &loaded));
+    let (all, _) = judge(&graph, &AutomatonWatcher::new(&automaton), DeadlockRuns::Stutter);
+    assert_eq!(all.states, 3398);
+}
+
 #[test]
 fn property_processes_of_our_models_are_as_expected() {
     let mut n_products = 0;
