@@ -10,14 +10,14 @@ use crate::degeneralise::{Choices, degeneralised};
 use crate::formula::{Formula, Formulas};
 use crate::obligation;
 use crate::simplify::Simplifier;
-use crate::simulation::{Marks, reduced, with_irrelevant_marks};
+use crate::simulation::{Marks, cost, reduced, with_irrelevant_marks};
 use crate::tgba::Tgba;
-use crate::translate::{TooLarge, translate};
+use crate::translate::{STATES_MAX, TooLarge, translate};
 
 /// Orders of marks that are tried, at most.
 const ORDERS_MAX: usize = 24;
-/// Larger automata (states times edges) get one try instead of many.
-const WORK_FOR_MANY_TRIES: usize = 20_000;
+/// What may be spent on trying out choices, in compared pairs of edges.
+const COST_MAX: usize = 40_000_000;
 
 /// A formula (negated, if asked for) as a Büchi automaton with acceptance on states.
 pub fn buchi(formulas: &mut Formulas, formula: Formula, negated: bool) -> Result<BuchiAutomaton, TooLarge> {
@@ -25,16 +25,23 @@ pub fn buchi(formulas: &mut Formulas, formula: Formula, negated: bool) -> Result
     let variants = variants(formulas, formula, negated);
     let mut generalised: Vec<Tgba> = Vec::new();
     for variant in variants {
-        let tries = if generalised.is_empty() { usize::MAX } else { WORK_FOR_MANY_TRIES };
-        match translate(formulas, variant, &mut bdd) {
-            Ok(tgba) if work(&tgba) <= tries => generalised.push(reduced(&tgba, Marks::OnEdges, &mut bdd)),
-            Ok(_) => {}
+        // Other variants are worth a look as long as they are not much larger.
+        let states_max = generalised.first().map_or(STATES_MAX, |first| 2 * first.states.len() + 50);
+        if generalised.iter().map(cost).sum::<usize>() > COST_MAX {
+            break;
+        }
+        match translate(formulas, variant, states_max, &mut bdd) {
+            Ok(tgba) => generalised.push(reduced(&tgba, Marks::OnEdges, &mut bdd)),
             Err(too_large) if generalised.is_empty() => return Err(too_large),
             Err(_) => {}
         }
     }
-    let mut candidates: Vec<Tgba> = generalised.iter().map(|tgba| smallest_degeneralised(tgba, &mut bdd)).collect();
     generalised.sort_by_key(size);
+    let mut candidates: Vec<Tgba> = Vec::new();
+    let mut spent = 0;
+    for tgba in &generalised {
+        candidates.extend(smallest_degeneralised(tgba, &mut spent, &mut bdd));
+    }
     candidates.extend(smallest_deterministic(formulas, formula, negated, &generalised[0], &mut bdd));
     candidates.sort_by_key(size);
     Ok(finished(&candidates[0], formulas.propositions(), &mut bdd))
@@ -69,36 +76,35 @@ fn smallest_deterministic(
     bdd: &mut Bdd,
 ) -> Option<Tgba> {
     let opposite = variants(formulas, formula, !negated)[0];
-    let negation = translate(formulas, opposite, bdd).ok()?;
+    let negation = translate(formulas, opposite, 2 * tgba.states.len() + 50, bdd).ok()?;
     let negation = reduced(&negation, Marks::OnEdges, bdd);
     let minimal = obligation::minimised(tgba, &negation, bdd)?;
     Some(reduced(&minimal, Marks::OnStates, bdd))
-}
-
-fn work(tgba: &Tgba) -> usize {
-    tgba.states.len() * tgba.n_edges()
 }
 
 fn size(tgba: &Tgba) -> (usize, usize) {
     (tgba.states.len(), tgba.n_edges())
 }
 
-fn smallest_degeneralised(tgba: &Tgba, bdd: &mut Bdd) -> Tgba {
-    let many = work(tgba) <= WORK_FOR_MANY_TRIES;
-    let orders = orders(tgba.n_marks, if many { ORDERS_MAX } else { 1 });
+/// The smallest automaton over several choices, as many as can be afforded: none if all was spent before.
+fn smallest_degeneralised(tgba: &Tgba, spent: &mut usize, bdd: &mut Bdd) -> Option<Tgba> {
     let mut best: Option<Tgba> = None;
-    for order in orders {
+    for order in orders(tgba.n_marks, ORDERS_MAX) {
         for enter_accepting in [false, true] {
+            if *spent > COST_MAX {
+                return best;
+            }
             let choices = Choices { order: order.clone(), enter_accepting };
             let candidate = degeneralised(tgba, &choices, bdd);
             let candidate = with_irrelevant_marks(&candidate.trimmed(bdd), Marks::OnStates, false);
+            *spent += cost(&candidate);
             let candidate = reduced(&candidate, Marks::OnStates, bdd);
             if best.as_ref().is_none_or(|b| size(&candidate) < size(b)) {
                 best = Some(candidate);
             }
         }
     }
-    best.unwrap_or_else(|| tgba.clone())
+    best
 }
 
 /// Permutations of the marks, at most `n_max` of them, the plain order first.

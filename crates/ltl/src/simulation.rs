@@ -22,14 +22,13 @@ pub(crate) enum Marks {
     OnStates,
 }
 
-/// In automata with more states than this only states that do exactly the same are merged: simulation has a bit for
-/// each pair.
-const STATES_MAX: usize = 800;
+/// Pairs of edges that may be compared. In larger automata only states that do exactly the same are merged.
+const EDGE_PAIRS_MAX: usize = 40_000_000;
 
 /// Reduces until nothing changes.
 pub(crate) fn reduced(tgba: &Tgba, marks: Marks, bdd: &mut Bdd) -> Tgba {
     let mut best = tgba.trimmed(bdd);
-    if best.states.len() > STATES_MAX {
+    if cost(&best) > EDGE_PAIRS_MAX {
         best = with_irrelevant_marks(&best, marks, false);
         return bisimilar(&best, bdd);
     }
@@ -46,6 +45,11 @@ pub(crate) fn reduced(tgba: &Tgba, marks: Marks, bdd: &mut Bdd) -> Tgba {
             return best;
         }
     }
+}
+
+/// How many pairs of edges a reduction compares, or about so.
+pub(crate) fn cost(tgba: &Tgba) -> usize {
+    tgba.n_edges() * tgba.n_edges()
 }
 
 /// Merges states with the same edges into the same classes of states.
@@ -130,20 +134,21 @@ fn simulation(edges: &[Vec<Edge>], start: impl Fn(usize, usize) -> bool, bdd: &m
     let bits =
         (0..n * n).map(|i| start(i / n, i % n) && bdd.without(letters[i / n], letters[i % n]) == FALSE).collect();
     let mut relation = Relation { n, bits };
-    loop {
-        let mut changed = false;
-        for q in 0..n {
+    // A pair can fail anew only if a successor of `q` has lost a partner.
+    let mut lost = vec![true; n];
+    while lost.iter().any(|l| *l) {
+        let mut lost_now = vec![false; n];
+        for q in (0..n).filter(|q| edges[*q].iter().any(|e| lost[e.target])) {
             for p in 0..n {
                 if p != q && relation.holds(q, p) && !answers(edges, &relation, q, p, bdd) {
                     relation.bits[q * n + p] = false;
-                    changed = true;
+                    lost_now[q] = true;
                 }
             }
         }
-        if !changed {
-            return relation;
-        }
+        lost = lost_now;
     }
+    relation
 }
 
 fn answers(edges: &[Vec<Edge>], relation: &Relation, q: usize, p: usize, bdd: &mut Bdd) -> bool {

@@ -13,9 +13,10 @@
 use crate::bdd::{Bdd, FALSE, Function, QuickMap, TRUE};
 use crate::formula::{Formula, Formulas, Node};
 use crate::tgba::{Edge, Tgba, merged};
+use std::rc::Rc;
 
-/// More states than this are given up on.
-const STATES_MAX: usize = 20_000;
+/// More states than this are always given up on.
+pub(crate) const STATES_MAX: usize = 20_000;
 /// Nodes of decision diagrams, likewise.
 const NODES_MAX: usize = 4_000_000;
 
@@ -23,9 +24,15 @@ const NODES_MAX: usize = 4_000_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLarge;
 
-/// The automaton of a formula in negation normal form.
-pub(crate) fn translate(formulas: &mut Formulas, formula: Formula, bdd: &mut Bdd) -> Result<Tgba, TooLarge> {
+/// The automaton of a formula in negation normal form, unless it has more than `states_max` states.
+pub(crate) fn translate(
+    formulas: &mut Formulas,
+    formula: Formula,
+    states_max: usize,
+    bdd: &mut Bdd,
+) -> Result<Tgba, TooLarge> {
     let mut translation = Translation {
+        states_max,
         n_propositions: formulas.propositions().len() as u32,
         formulas,
         bdd,
@@ -34,6 +41,7 @@ pub(crate) fn translate(formulas: &mut Formulas, formula: Formula, bdd: &mut Bdd
         obligations: QuickMap::default(),
         promises: QuickMap::default(),
         n_promises: 0,
+        terms: QuickMap::default(),
     };
     translation.automaton(formula)
 }
@@ -49,15 +57,27 @@ struct Translation<'a> {
     formulas: &'a mut Formulas,
     bdd: &'a mut Bdd,
     n_propositions: u32,
+    states_max: usize,
     functions: QuickMap<Formula, Function>,
     variables: Vec<Meaning>,
     obligations: QuickMap<Formula, Function>,
     promises: QuickMap<Formula, Function>,
     n_promises: u32,
+    terms: QuickMap<Function, Rc<[VariableSet]>>,
 }
 
 /// A smallest term: obligations and promises.
 type Term = (Vec<Formula>, u32);
+
+/// Obligations and promises, at most.
+const VARIABLES_MAX: usize = 256;
+
+/// A set of them.
+type VariableSet = [u64; VARIABLES_MAX / 64];
+
+fn is_subset(small: &VariableSet, large: &VariableSet) -> bool {
+    small.iter().zip(large).all(|(s, l)| s & !l == 0)
+}
 
 impl Translation<'_> {
     fn automaton(&mut self, formula: Formula) -> Result<Tgba, TooLarge> {
@@ -67,7 +87,7 @@ impl Translation<'_> {
         let mut waiting = vec![initial];
         let mut outgoing: Vec<Vec<(Function, Function, u32)>> = Vec::new();
         while outgoing.len() < waiting.len() {
-            if waiting.len() > STATES_MAX || self.bdd.len() > NODES_MAX {
+            if waiting.len() > self.states_max || self.bdd.len() > NODES_MAX {
                 return Err(TooLarge);
             }
             let edges = self.edges(waiting[outgoing.len()])?;
@@ -130,72 +150,80 @@ impl Translation<'_> {
 
     /// The smallest terms of a monotone function: none contains another.
     fn smallest_terms(&mut self, f: Function) -> Result<Vec<Term>, TooLarge> {
-        let mut sets: Vec<Vec<u32>> = self.term_sets(f)?;
-        sets.sort_by_key(Vec::len);
-        let mut smallest: Vec<Vec<u32>> = Vec::new();
-        for set in sets {
-            if !smallest.iter().any(|small| small.iter().all(|v| set.binary_search(v).is_ok())) {
-                smallest.push(set);
-            }
-        }
-        Ok(smallest.into_iter().map(|set| self.term(&set)).collect())
+        let sets = self.term_sets(f)?;
+        Ok(sets.iter().map(|set| self.term(set)).collect())
     }
 
-    fn term(&self, variables: &[u32]) -> Term {
+    fn term(&self, set: &VariableSet) -> Term {
         let mut term = (Vec::new(), 0);
-        for variable in variables {
-            match self.variables[(*variable - self.n_propositions) as usize] {
-                Meaning::Obligation(formula) => term.0.push(formula),
-                Meaning::Promise(promise) => term.1 |= 1 << promise,
+        for (i, meaning) in self.variables.iter().enumerate() {
+            if set[i / 64] >> (i % 64) & 1 == 1 {
+                match meaning {
+                    Meaning::Obligation(formula) => term.0.push(*formula),
+                    Meaning::Promise(promise) => term.1 |= 1 << promise,
+                }
             }
         }
         term
     }
 
-    /// Terms of a monotone function by the variables they need: those of the part without the first variable, and those that
-    /// the variable adds.
-    fn term_sets(&mut self, f: Function) -> Result<Vec<Vec<u32>>, TooLarge> {
+    /// The smallest terms as sets of variables: those of the part without the first variable, and those that the variable adds
+    /// to the rest, unless they are among the former.
+    fn term_sets(&mut self, f: Function) -> Result<Rc<[VariableSet]>, TooLarge> {
         let Some((variable, low, high)) = self.bdd.split(f) else {
-            return Ok(if f == TRUE { vec![Vec::new()] } else { Vec::new() });
+            return Ok(if f == TRUE { Rc::new([VariableSet::default()]) } else { Rc::new([]) });
         };
-        let mut sets = self.term_sets(low)?;
-        let without = sets.len();
-        for mut set in self.term_sets(high)? {
-            if !sets[..without].contains(&set) {
-                set.insert(0, variable);
-                sets.push(set);
-            }
+        if let Some(known) = self.terms.get(&f) {
+            return Ok(Rc::clone(known));
+        }
+        let without = self.term_sets(low)?;
+        let with = self.term_sets(high)?;
+        let mut sets = without.to_vec();
+        let place = (variable - self.n_propositions) as usize;
+        for set in with.iter().filter(|set| !without.iter().any(|small| is_subset(small, set))) {
+            let mut set = *set;
+            set[place / 64] |= 1 << (place % 64);
+            sets.push(set);
         }
         if sets.len() > STATES_MAX {
             return Err(TooLarge);
         }
+        let sets: Rc<[VariableSet]> = sets.into();
+        self.terms.insert(f, Rc::clone(&sets));
         Ok(sets)
     }
 
-    fn fresh(&mut self, meaning: Meaning) -> Function {
+    fn fresh(&mut self, meaning: Meaning) -> Result<Function, TooLarge> {
+        if self.variables.len() == VARIABLES_MAX {
+            return Err(TooLarge);
+        }
         let variable = self.n_propositions + self.variables.len() as u32;
         self.variables.push(meaning);
-        self.bdd.variable(variable)
+        Ok(self.bdd.variable(variable))
     }
 
     /// `f` in the next state; conjunctions are split, so that equal parts are shared.
-    fn obligation(&mut self, formula: Formula) -> Function {
-        match self.formulas.node(formula).clone() {
+    fn obligation(&mut self, formula: Formula) -> Result<Function, TooLarge> {
+        Ok(match self.formulas.node(formula).clone() {
             Node::True => TRUE,
             Node::False => FALSE,
-            Node::And(operands) => operands.into_iter().fold(TRUE, |all, operand| {
-                let one = self.obligation(operand);
-                self.bdd.and(all, one)
-            }),
+            Node::And(operands) => {
+                let mut all = TRUE;
+                for operand in operands {
+                    let one = self.obligation(operand)?;
+                    all = self.bdd.and(all, one);
+                }
+                all
+            }
             _ => match self.obligations.get(&formula) {
                 Some(known) => *known,
                 None => {
-                    let variable = self.fresh(Meaning::Obligation(formula));
+                    let variable = self.fresh(Meaning::Obligation(formula))?;
                     self.obligations.insert(formula, variable);
                     variable
                 }
             },
-        }
+        })
     }
 
     fn promise(&mut self, formula: Formula) -> Result<Function, TooLarge> {
@@ -205,7 +233,7 @@ impl Translation<'_> {
         if self.n_promises == 31 {
             return Err(TooLarge);
         }
-        let variable = self.fresh(Meaning::Promise(self.n_promises));
+        let variable = self.fresh(Meaning::Promise(self.n_promises))?;
         self.n_promises += 1;
         self.promises.insert(formula, variable);
         Ok(variable)
@@ -240,7 +268,7 @@ impl Translation<'_> {
                 }
                 any
             }
-            Node::Next(operand) => self.obligation(operand),
+            Node::Next(operand) => self.obligation(operand)?,
             Node::Eventually(g) => self.put_off(formula, TRUE, g)?,
             Node::Until(f, g) => {
                 let f = self.function(f)?;
@@ -248,18 +276,18 @@ impl Translation<'_> {
             }
             Node::WeakUntil(f, g) => {
                 let (f, g) = (self.function(f)?, self.function(g)?);
-                let again = self.obligation(formula);
+                let again = self.obligation(formula)?;
                 let wait = self.bdd.and(f, again);
                 self.bdd.or(g, wait)
             }
             Node::Always(f) => {
                 let f = self.function(f)?;
-                let again = self.obligation(formula);
+                let again = self.obligation(formula)?;
                 self.bdd.and(f, again)
             }
             Node::Release(f, g) => {
                 let (f, g) = (self.function(f)?, self.function(g)?);
-                let again = self.obligation(formula);
+                let again = self.obligation(formula)?;
                 let go_on = self.bdd.or(f, again);
                 self.bdd.and(g, go_on)
             }
@@ -279,7 +307,7 @@ impl Translation<'_> {
     fn put_off(&mut self, formula: Formula, wait: Function, g: Formula) -> Result<Function, TooLarge> {
         let now = self.function(g)?;
         let promise = self.promise(g)?;
-        let again = self.obligation(formula);
+        let again = self.obligation(formula)?;
         let later = self.bdd.and(again, promise);
         let later = self.bdd.and(wait, later);
         Ok(self.bdd.or(now, later))
