@@ -7,9 +7,11 @@ pub struct Progress {
     pub states: u64,
     /// Edges generated.
     pub transitions: u64,
-    /// The BFS level being expanded (the initial one is 0).
-    pub level: u64,
-    /// States of this level that wait for expansion.
+    /// The BFS level being expanded (the initial one is 0), in searches that have levels.
+    pub level: Option<u64>,
+    /// The states on the stack, in depth-first searches.
+    pub depth: Option<u64>,
+    /// States that wait for expansion; those of this level, where there are levels.
     pub frontier: u64,
     /// Bytes taken from the memory budget.
     pub memory_used: u64,

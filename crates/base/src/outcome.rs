@@ -68,6 +68,10 @@ pub enum PropertyKind {
     Deadlock,
     /// The model's `assert`s and freedom from run-time errors.
     Assertion,
+    /// No run that an automaton accepts: one from a file, or the model's property process.
+    Automaton,
+    /// An LTL formula.
+    Ltl,
 }
 
 impl PropertyKind {
@@ -78,12 +82,15 @@ impl PropertyKind {
             PropertyKind::Reach => "reach",
             PropertyKind::Deadlock => "deadlock",
             PropertyKind::Assertion => "assertion",
+            PropertyKind::Automaton => "automaton",
+            PropertyKind::Ltl => "ltl",
         }
     }
 
     /// The kind that `word` names.
     pub fn from_word(word: &str) -> Option<Self> {
-        [Self::Invariant, Self::Reach, Self::Deadlock, Self::Assertion].into_iter().find(|k| k.word() == word)
+        let all = [Self::Invariant, Self::Reach, Self::Deadlock, Self::Assertion, Self::Automaton, Self::Ltl];
+        all.into_iter().find(|kind| kind.word() == word)
     }
 }
 
@@ -98,7 +105,7 @@ pub struct CounterexampleSummary {
     pub file: Option<String>,
     /// Whether the interpreter has replayed it.
     pub replayed: bool,
-    /// What is wrong in its last state.
+    /// What is wrong in its last state, or with its loop.
     pub what: String,
 }
 
@@ -111,8 +118,21 @@ pub struct PropertyOutcome {
     pub kind: PropertyKind,
     /// The answer.
     pub verdict: Verdict,
+    /// For temporal properties: the automaton of the runs that violate it.
+    pub automaton: Option<AutomatonSummary>,
+    /// For temporal properties: what was counted in the product of the model and that automaton.
+    pub product: Option<Counts>,
     /// The counterexample, if it is violated.
     pub counterexample: Option<CounterexampleSummary>,
+}
+
+/// An automaton in brief.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AutomatonSummary {
+    /// Its states.
+    pub states: u64,
+    /// Its edges.
+    pub edges: u64,
 }
 
 /// What was counted.
@@ -122,10 +142,12 @@ pub struct Counts {
     pub states: u64,
     /// Edges generated from stored states, parallel ones counted.
     pub transitions: u64,
-    /// Non-empty BFS levels, the initial one included.
-    pub levels: u64,
+    /// Non-empty BFS levels, the initial one included; none in searches that have no levels.
+    pub levels: Option<u64>,
     /// States without successors (the error state is not one of them).
     pub deadlocks: u64,
+    /// Accepting states, where a product was searched.
+    pub accepting: Option<u64>,
 }
 
 /// The model in brief.
@@ -156,7 +178,7 @@ pub struct Outcome {
     pub complete: bool,
     /// Why it ended early, if it did.
     pub limit: Option<Limit>,
-    /// For `explore`: what led to the error state, if it is reachable.
+    /// Where the error state is reachable: what led to it, or what that means for the verdicts.
     pub error_state: Option<String>,
     /// Wall-clock seconds.
     pub seconds: f64,

@@ -65,7 +65,8 @@ pub struct Move {
 /// A step: the processes that moved, and the state they moved into.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceStep {
-    /// One move; two for a rendezvous (sender first); all processes in a synchronous system.
+    /// One move; two for a rendezvous (sender first); all processes in a synchronous system; none where nothing can move and an infinite
+    /// run stays in its last state.
     pub moves: Vec<Move>,
     /// The state after the step.
     pub state: TraceState,
@@ -76,8 +77,10 @@ pub struct TraceStep {
 pub struct TraceProperty {
     /// The kind of property.
     pub kind: PropertyKind,
-    /// Its expression; empty for deadlocks and assertions.
+    /// Its expression or formula, or the name of an automaton's file or of a property process; empty for deadlocks and assertions.
     pub expression: String,
+    /// The text of the automaton, if it came from a file.
+    pub automaton: Option<String>,
 }
 
 /// A path through the state space.
@@ -87,7 +90,7 @@ pub struct Trace {
     pub model: String,
     /// What it violates; none for a plain walk.
     pub property: Option<TraceProperty>,
-    /// What is wrong at the end, in words.
+    /// What is wrong at the end, or with the loop, in words.
     pub what: String,
     /// The variables, in the order of the states' values.
     pub variables: Vec<TraceVariable>,
@@ -95,7 +98,7 @@ pub struct Trace {
     pub initial: TraceState,
     /// The steps after it.
     pub steps: Vec<TraceStep>,
-    /// The index of the state to which the last one returns, for a lasso.
+    /// For a lasso, the index of the state that the last one is the same as: from there on everything is repeated.
     pub loop_to: Option<usize>,
 }
 

@@ -1,18 +1,21 @@
-//! `lariat check`: properties of states, each with its verdict and counterexample.
+//! `lariat check`: properties of states and of infinite runs, each with its verdict and counterexample.
+//!
+//! One search finds the answers to all properties of states. Every temporal property has a search of its own, after that one.
 
 use crate::failure::{ExitStatus, Failure};
-use crate::load;
 use crate::options::CheckOptions;
-use crate::output;
-use crate::run::{Phases, run};
+use crate::run::{Phases, Searched, Searcher, check_algorithm};
+use crate::temporal::{self, Temporal};
+use crate::{load, output, trace_file};
 use lariat_base::Verdict;
 use lariat_base::outcome::{CounterexampleSummary, Outcome, PropertyKind, PropertyOutcome};
 use lariat_base::trace::{Trace, TraceProperty};
-use lariat_exec::{Interpreter, Label};
+use lariat_exec::{Interpreter, Label, ReplayError, Run};
+use lariat_graph::{Product, Watcher};
 use lariat_lang::{Loaded, StateExpression};
-use lariat_search::{Extent, Goal};
+use lariat_search::{Extent, Goal, Lasso};
 
-/// A property that was asked for.
+/// A property of states that was asked for.
 struct Asked {
     kind: PropertyKind,
     expression: Option<StateExpression>,
@@ -27,54 +30,156 @@ impl Asked {
     }
 }
 
+/// A check in progress.
+struct Checking<'c> {
+    options: &'c CheckOptions,
+    loaded: &'c Loaded,
+    searcher: Searcher,
+    phases: Phases,
+    properties: Vec<PropertyOutcome>,
+    traces: Vec<Trace>,
+    /// The search that the counts at the top of the outcome are of, and whether all searches were complete and within limits.
+    searched: Option<Searched>,
+    error_reached: bool,
+}
+
 pub fn check(options: &CheckOptions) -> Result<ExitStatus, Failure> {
     let mut phases = Phases::begin();
     let loaded = load::load(&options.source, options.search.display.quiet)?;
-    let asked = asked(options, &loaded)?;
+    let mut asked = asked(options, &loaded)?;
+    let mut temporal = temporal::asked(&options.temporal, &loaded)?;
+    if asked.is_empty() && temporal.is_empty() {
+        match temporal::carried(&loaded)? {
+            Some(property) => temporal.push(property),
+            None => asked = [PropertyKind::Deadlock, PropertyKind::Assertion].map(Asked::without_expression).into(),
+        }
+    }
+    check_algorithm(&options.search, !asked.is_empty(), !temporal.is_empty())?;
     if let Some(file) = &options.trace {
-        trace_format(file)?;
+        trace_file::check_name(file)?;
     }
     let (labels, goals) = labels_and_goals(&asked, &loaded)?;
     let graph = Interpreter::new(&loaded.model, labels);
     phases.end("load");
-    let mut found = run("check", &graph, &goals, Extent::UntilGoals, &options.search, &mut phases)?;
-    let mut properties = Vec::new();
-    let mut traces = Vec::new();
-    for (property, path) in asked.iter().zip(std::mem::take(&mut found.exploration.paths)) {
-        let counterexample = match path {
-            None => None,
-            Some(path) => {
-                let trace = counterexample(&graph, property, &path)?;
-                let file = match &options.trace {
-                    Some(file) => Some(write_numbered(file, traces.len(), &trace)?),
-                    None => None,
-                };
-                let summary = CounterexampleSummary {
-                    prefix: trace.steps.len() as u64,
-                    cycle: 0,
-                    file,
-                    replayed: true,
-                    what: trace.what.clone(),
-                };
-                traces.push(trace);
-                Some(summary)
-            }
-        };
-        let verdict = match &counterexample {
-            Some(_) => Verdict::Violated,
-            None if found.exploration.complete => Verdict::Holds,
-            None => Verdict::Unknown,
-        };
-        properties.push(PropertyOutcome { name: property.name(), kind: property.kind, verdict, counterexample });
+    let searcher = Searcher::new(&options.search, &phases)?;
+    let mut checking = Checking {
+        options,
+        loaded: &loaded,
+        searcher,
+        phases,
+        properties: Vec::new(),
+        traces: Vec::new(),
+        searched: None,
+        error_reached: false,
+    };
+    if !asked.is_empty() {
+        checking.states(&graph, &asked, &goals)?;
     }
-    phases.end("replay");
-    let outcome = Outcome { properties, ..found.outcome(phases) };
-    print(options, &outcome, &traces)?;
-    Ok(match outcome.verdict() {
-        Verdict::Holds => ExitStatus::Fine,
-        Verdict::Violated => ExitStatus::Violated,
-        Verdict::Unknown => ExitStatus::NoAnswer,
-    })
+    for (i, property) in temporal.iter().enumerate() {
+        checking.temporal(property, i == 0)?;
+    }
+    checking.finish(&graph)
+}
+
+impl Checking<'_> {
+    fn states(&mut self, graph: &Interpreter, asked: &[Asked], goals: &[Goal]) -> Result<(), Failure> {
+        let (mut found, searched) = self.searcher.explore(graph, goals, Extent::UntilGoals, &mut self.phases)?;
+        for (property, path) in asked.iter().zip(std::mem::take(&mut found.paths)) {
+            let trace = path.map(|path| counterexample(graph, property, &path)).transpose()?;
+            let outcome = PropertyOutcome {
+                name: property.name(),
+                kind: property.kind,
+                verdict: verdict(trace.is_some(), searched.complete),
+                automaton: None,
+                product: None,
+                counterexample: self.show(trace)?,
+            };
+            self.properties.push(outcome);
+        }
+        self.phases.end("replay");
+        self.note(searched, true);
+        Ok(())
+    }
+
+    fn temporal(&mut self, property: &Temporal, first: bool) -> Result<(), Failure> {
+        let graph = property.interpreter(self.loaded)?;
+        let watcher = property.watcher(&graph)?;
+        let product = Product::new(&graph, &*watcher, self.options.temporal.deadlock_runs.into());
+        let (found, searched) = self.searcher.find_lasso(&product, watcher.strength(), &mut self.phases)?;
+        self.error_reached |= found.error_reached && found.lasso.is_none();
+        let trace =
+            found.lasso.map(|lasso| run_counterexample(&graph, &product, &*watcher, property, lasso)).transpose()?;
+        let outcome = PropertyOutcome {
+            name: property.name.clone(),
+            kind: property.property.kind,
+            verdict: verdict(trace.is_some(), searched.complete),
+            automaton: property.summary(self.loaded),
+            product: Some(searched.counts),
+            counterexample: self.show(trace)?,
+        };
+        self.properties.push(outcome);
+        self.phases.end("replay");
+        self.note(searched, first);
+        Ok(())
+    }
+
+    /// Takes note of a search; `shown` is whether the outcome shows its counts.
+    fn note(&mut self, searched: Searched, shown: bool) {
+        let (complete, limit) = self.searched.as_ref().map_or((true, None), |s| (s.complete, s.limit));
+        let (complete, limit) = (complete && searched.complete, limit.or(searched.limit));
+        let shown = if shown { searched } else { self.searched.take().unwrap_or(searched) };
+        self.searched = Some(Searched { complete, limit, ..shown });
+    }
+
+    /// Writes a counterexample to its file, or keeps it for printing.
+    fn show(&mut self, trace: Option<Trace>) -> Result<Option<CounterexampleSummary>, Failure> {
+        let Some(trace) = trace else { return Ok(None) };
+        let file = match &self.options.trace {
+            Some(file) => Some(trace_file::write_numbered(file, self.traces.len(), &trace)?),
+            None => None,
+        };
+        let prefix = trace.loop_to.unwrap_or(trace.steps.len());
+        let summary = CounterexampleSummary {
+            prefix: prefix as u64,
+            cycle: (trace.steps.len() - prefix) as u64,
+            file,
+            replayed: true,
+            what: trace.what.clone(),
+        };
+        self.traces.push(trace);
+        Ok(Some(summary))
+    }
+
+    fn finish(self, graph: &Interpreter) -> Result<ExitStatus, Failure> {
+        let Some(searched) = self.searched else { return Err(Failure::machine("internal error: nothing was checked")) };
+        let outcome = Outcome {
+            properties: self.properties,
+            error_state: self.error_reached.then(|| {
+                "runs that end in it are not judged by temporal properties; --assertions shows the way".to_owned()
+            }),
+            ..self.searcher.outcome("check", graph, searched, self.phases)
+        };
+        print(self.options, &outcome, &self.traces)?;
+        Ok(match outcome.verdict() {
+            Verdict::Holds => ExitStatus::Fine,
+            Verdict::Violated => ExitStatus::Violated,
+            Verdict::Unknown => ExitStatus::NoAnswer,
+        })
+    }
+}
+
+fn verdict(violated: bool, complete: bool) -> Verdict {
+    match (violated, complete) {
+        (true, _) => Verdict::Violated,
+        (false, true) => Verdict::Holds,
+        (false, false) => Verdict::Unknown,
+    }
+}
+
+impl Asked {
+    fn without_expression(kind: PropertyKind) -> Self {
+        Self { kind, expression: None }
+    }
 }
 
 fn asked(options: &CheckOptions, loaded: &Loaded) -> Result<Vec<Asked>, Failure> {
@@ -87,19 +192,11 @@ fn asked(options: &CheckOptions, loaded: &Loaded) -> Result<Vec<Asked>, Failure>
         let expression = Some(load::expression("--reach", text, loaded)?);
         asked.push(Asked { kind: PropertyKind::Reach, expression });
     }
-    let nothing = asked.is_empty() && !options.deadlock && !options.assertions;
-    if let (true, Some(process)) = (nothing, loaded.model.property) {
-        return Err(Failure::input(format!(
-            "the model carries the property process `{}`, and this version of Lariat checks properties of states only; \
-             give --deadlock, --assertions, --invariant or --reach",
-            loaded.model.process(process).name
-        )));
+    if options.deadlock {
+        asked.push(Asked::without_expression(PropertyKind::Deadlock));
     }
-    if options.deadlock || nothing {
-        asked.push(Asked { kind: PropertyKind::Deadlock, expression: None });
-    }
-    if options.assertions || nothing {
-        asked.push(Asked { kind: PropertyKind::Assertion, expression: None });
+    if options.assertions {
+        asked.push(Asked::without_expression(PropertyKind::Assertion));
     }
     Ok(asked)
 }
@@ -131,17 +228,34 @@ fn labels_and_goals(asked: &[Asked], loaded: &Loaded) -> Result<(Vec<Label>, Vec
     Ok((labels, goals))
 }
 
+fn broken(error: ReplayError) -> Failure {
+    Failure::machine(format!("internal error: the counterexample cannot be replayed: {error}"))
+}
+
 /// Replays a path and names what is wrong at its end.
 fn counterexample(graph: &Interpreter, property: &Asked, path: &[Vec<u8>]) -> Result<Trace, Failure> {
-    let broken = |error| Failure::machine(format!("internal error: the counterexample cannot be replayed: {error}"));
     let steps = graph.replay(path).map_err(broken)?;
     let expression = property.expression.as_ref();
     let last = &path[path.len() - 1];
     let what = graph.violation(property.kind, expression.map(|e| &e.expression), last, steps.last()).map_err(broken)?;
     let trace = graph.trace(path).map_err(broken)?;
-    let property =
-        TraceProperty { kind: property.kind, expression: expression.map_or_else(String::new, |e| e.text.clone()) };
-    Ok(Trace { property: Some(property), what, ..trace })
+    let expression = expression.map_or_else(String::new, |e| e.text.clone());
+    Ok(Trace { property: Some(TraceProperty { kind: property.kind, expression, automaton: None }), what, ..trace })
+}
+
+/// Replays the run of the model that a lasso of the product shows, and has the automaton judge it again.
+fn run_counterexample(
+    graph: &Interpreter,
+    product: &Product,
+    watcher: &dyn Watcher,
+    property: &Temporal,
+    lasso: Lasso,
+) -> Result<Trace, Failure> {
+    let rows = |rows: &[Vec<u8>]| rows.iter().map(|row| product.model_row(row).to_vec()).collect();
+    let run = Run::new(rows(&lasso.prefix), rows(&lasso.cycle));
+    let trace = graph.run_trace(&run).map_err(broken)?;
+    let what = graph.run_violation(watcher, &run).map_err(broken)?;
+    Ok(Trace { property: Some(property.property.clone()), what, ..trace })
 }
 
 fn print(options: &CheckOptions, outcome: &Outcome, traces: &[Trace]) -> Result<(), Failure> {
@@ -154,46 +268,4 @@ fn print(options: &CheckOptions, outcome: &Outcome, traces: &[Trace]) -> Result<
         }
     }
     output::text(&lariat_report::outcome_text(outcome, options.search.stats))
-}
-
-/// How a trace file is written, by its ending.
-#[derive(Clone, Copy)]
-enum TraceFormat {
-    Text,
-    Itf,
-    Dot,
-}
-
-fn trace_format(file: &str) -> Result<TraceFormat, Failure> {
-    match std::path::Path::new(file).extension().and_then(|e| e.to_str()) {
-        Some("txt") => Ok(TraceFormat::Text),
-        Some("json") => Ok(TraceFormat::Itf),
-        Some("dot") => Ok(TraceFormat::Dot),
-        _ => Err(Failure::input(format!("--trace {file}: the name must end in .txt, .itf.json, .json or .dot"))),
-    }
-}
-
-/// Writes a trace in the form that the file's ending asks for.
-pub fn write_trace(file: &str, trace: &Trace) -> Result<(), Failure> {
-    let contents = match trace_format(file)? {
-        TraceFormat::Text => lariat_report::trace_text(trace),
-        TraceFormat::Itf => lariat_report::trace_itf(trace),
-        TraceFormat::Dot => lariat_report::trace_dot(trace),
-    };
-    output::file(file, &contents)
-}
-
-/// The first trace goes to the file itself, further ones to files with their number before the ending.
-fn write_numbered(file: &str, n_before: usize, trace: &Trace) -> Result<String, Failure> {
-    let name = match n_before {
-        0 => file.to_owned(),
-        n => {
-            let ending =
-                if file.ends_with(".itf.json") { ".itf.json".len() } else { file.len() - file.rfind('.').unwrap_or(0) };
-            let (stem, ending) = file.split_at(file.len() - ending);
-            format!("{stem}.{}{ending}", n + 1)
-        }
-    };
-    write_trace(&name, trace)?;
-    Ok(name)
 }

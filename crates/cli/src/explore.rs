@@ -1,35 +1,68 @@
-//! `lariat explore`: the whole state space.
+//! `lariat explore`: the whole state space, or that of the product with one temporal property.
 
-use crate::export;
+use crate::export::{self, Exported};
 use crate::failure::{ExitStatus, Failure};
 use crate::load;
 use crate::options::ExploreOptions;
 use crate::output;
-use crate::run::{Phases, run};
+use crate::run::{Phases, Searcher, check_algorithm};
+use crate::temporal::{self, Temporal};
 use lariat_base::outcome::Outcome;
 use lariat_exec::Interpreter;
+use lariat_graph::{Graph, Product, Watcher};
 use lariat_search::{Extent, Goal};
 
 pub fn explore(options: &ExploreOptions) -> Result<ExitStatus, Failure> {
-    let mut phases = Phases::begin();
+    let phases = Phases::begin();
     let loaded = load::load(&options.source, options.search.display.quiet)?;
-    let graph = Interpreter::new(&loaded.model, Vec::new());
+    let temporal = temporal::asked(&options.temporal, &loaded)?;
+    check_algorithm(&options.search, true, false)?;
     if let Some(file) = &options.export {
         export::check_name(file)?;
     }
+    match &temporal[..] {
+        [] => {
+            let graph = Interpreter::new(&loaded.model, Vec::new());
+            explore_graph(options, &graph, &graph, None, phases)
+        }
+        [property] => explore_product(options, property, &property.interpreter(&loaded)?, phases),
+        _ => Err(Failure::input("explore takes one temporal property at most: each has a product of its own")),
+    }
+}
+
+fn explore_product(
+    options: &ExploreOptions,
+    property: &Temporal,
+    graph: &Interpreter,
+    phases: Phases,
+) -> Result<ExitStatus, Failure> {
+    let watcher = property.watcher(graph)?;
+    let product = Product::new(graph, &*watcher, options.temporal.deadlock_runs.into());
+    explore_graph(options, graph, &product, Some(&*watcher), phases)
+}
+
+/// Explores `graph`, which is the model itself or its product with a watcher.
+fn explore_graph(
+    options: &ExploreOptions,
+    model: &Interpreter,
+    graph: &dyn Graph,
+    watcher: Option<&dyn Watcher>,
+    mut phases: Phases,
+) -> Result<ExitStatus, Failure> {
     phases.end("load");
-    let found = run("explore", &graph, &[Goal::Error], Extent::Everything, &options.search, &mut phases)?;
-    let error_state = match &found.exploration.paths[0] {
-        Some(path) => Some(what_led_to_error(&graph, path)?),
+    let searcher = Searcher::new(&options.search, &phases)?;
+    let (found, searched) = searcher.explore(graph, &[Goal::Error], Extent::Everything, &mut phases)?;
+    let error_state = match &found.paths[0] {
+        Some(path) => Some(what_led_to_error(model, path)?),
         None => None,
     };
     phases.end("replay");
-    let complete = found.exploration.complete;
+    let complete = found.complete;
     if let (Some(file), true) = (&options.export, complete) {
-        export::export(&graph, file)?;
+        export::export(&Exported { model, graph, watcher }, file)?;
         phases.end("export");
     }
-    let outcome = Outcome { error_state, ..found.outcome(phases) };
+    let outcome = Outcome { error_state, ..searcher.outcome("explore", model, searched, phases) };
     output::text(&if options.search.display.json {
         lariat_report::outcome_json(&outcome, env!("CARGO_PKG_VERSION"))
     } else {
@@ -39,11 +72,13 @@ pub fn explore(options: &ExploreOptions) -> Result<ExitStatus, Failure> {
 }
 
 /// The last step of the shortest path into the error state, in words.
-fn what_led_to_error(graph: &Interpreter, path: &[Vec<u8>]) -> Result<String, Failure> {
+fn what_led_to_error(model: &Interpreter, path: &[Vec<u8>]) -> Result<String, Failure> {
     let broken = |error| Failure::machine(format!("internal error: the path to the error state is broken: {error}"));
-    let steps = graph.replay(path).map_err(broken)?;
+    // In a product the watcher's part stands behind the model's row.
+    let rows: Vec<Vec<u8>> = path.iter().map(|row| row[..model.row_bytes()].to_vec()).collect();
+    let steps = model.replay(&rows).map_err(broken)?;
     let last = steps.last().ok_or_else(|| Failure::machine("internal error: the initial state is the error state"))?;
-    let why = last.fault.map_or_else(|| "error".to_owned(), |fault| graph.model().describe_fault(fault));
-    let moves = lariat_report::moves_text(&graph.trace_moves(last));
+    let why = last.fault.map_or_else(|| "error".to_owned(), |fault| model.model().describe_fault(fault));
+    let moves = lariat_report::moves_text(&model.trace_moves(last));
     Ok(format!("{why}, by {moves}, after {} steps", steps.len()))
 }

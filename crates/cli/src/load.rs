@@ -50,14 +50,15 @@ fn read_source(source: &ModelSource) -> Result<Source, Failure> {
     }
 }
 
-fn read_text(path: &str) -> Result<String, Failure> {
+/// Reads a text file.
+pub fn read_text(path: &str) -> Result<String, Failure> {
     let failed = |error: std::io::Error| Failure::input(format!("cannot read {path}: {error}"));
     let metadata = std::fs::metadata(path).map_err(failed)?;
     if metadata.is_dir() {
         return Err(Failure::input(format!("cannot read {path}: it is a directory")));
     }
     if metadata.len() > FILE_BYTES_MAX {
-        return Err(Failure::input(format!("{path} is too large to be a model ({} bytes)", metadata.len())));
+        return Err(Failure::input(format!("{path} is too large ({} bytes)", metadata.len())));
     }
     let bytes = std::fs::read(path).map_err(failed)?;
     if let Some(at) = bytes.iter().position(|b| *b == 0) {

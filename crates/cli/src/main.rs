@@ -3,12 +3,13 @@
 //! | command | file |
 //! |---|---|
 //! | options and help of all commands | `options.rs` |
-//! | `check` | `check.rs` |
+//! | `check` | `check.rs`, `temporal.rs` |
 //! | `explore`, `--export` | `explore.rs`, `export.rs` |
 //! | `model` | `describe.rs` |
 //! | `simulate` | `simulate.rs` |
 //! | `replay` | `replay.rs` |
 //! | reading a model, macros included | `load.rs` |
+//! | running searches; files of traces | `run.rs`, `trace_file.rs` |
 //! | the machine: memory, signals | `machine.rs` |
 //! | the progress line | `progress.rs` |
 
@@ -27,6 +28,8 @@ mod progress;
 mod replay;
 mod run;
 mod simulate;
+mod temporal;
+mod trace_file;
 
 use clap::{CommandFactory, Parser};
 use failure::{ExitStatus, Failure};

@@ -12,6 +12,7 @@ use std::time::Duration;
 Examples:
   lariat check models/peterson.mdve -D N=3 --invariant 'not (P_0.critical && P_1.critical)'
   lariat check models/phils.mdve --deadlock --trace deadlock.itf.json
+  lariat check models/ticket.mdve -D BUG=1 --property Starving
   lariat explore models/hanoi.mdve -D N=8 --json
   lariat simulate models/elevator.mdve --seed 7 --steps 20
 
@@ -30,7 +31,7 @@ pub struct Options {
 pub enum Command {
     /// Check properties of a model: verdict and counterexample
     Check(CheckOptions),
-    /// Generate the whole state space: states, transitions, levels, deadlocks
+    /// Generate the whole state space: states, transitions, levels, deadlocks; with a temporal property that of the product
     Explore(ExploreOptions),
     /// Show what Lariat understood: processes, variables, state layout, transitions, properties
     Model(ModelOptions),
@@ -103,10 +104,46 @@ pub struct DisplayOptions {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Algorithm {
-    /// The best one for the task (now: ram)
+    /// The best one for the task (now: ram, and ndfs for temporal properties)
     Auto,
     /// Breadth-first search in memory
     Ram,
+    /// Nested depth-first search in memory, for temporal properties
+    Ndfs,
+    /// Search by strongly connected components in memory, for temporal properties
+    Scc,
+}
+
+/// Properties of infinite runs.
+#[derive(Args)]
+pub struct TemporalOptions {
+    /// Every run satisfies the LTL formula, e.g. 'G (P_0.wait -> F P_0.critical)' (may be repeated)
+    #[arg(long, value_name = "FORMULA", help_heading = "Temporal properties")]
+    pub ltl: Vec<String>,
+
+    /// The same for a formula in a file, or for all `#property` lines of a property file of DiVinE (may be repeated)
+    #[arg(long, value_name = "FILE", help_heading = "Temporal properties")]
+    pub ltl_file: Vec<String>,
+
+    /// No run is accepted by the Büchi automaton in FILE: HOA, or a never claim (may be repeated)
+    #[arg(long, value_name = "FILE", help_heading = "Temporal properties")]
+    pub automaton: Vec<String>,
+
+    /// No run is accepted by the model's property process NAME
+    #[arg(long, value_name = "NAME", help_heading = "Temporal properties")]
+    pub property: Vec<String>,
+
+    /// What becomes of runs that end in a deadlock
+    #[arg(long, value_enum, default_value_t = DeadlockRunsOption::Stutter, help_heading = "Temporal properties")]
+    pub deadlock_runs: DeadlockRunsOption,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DeadlockRunsOption {
+    /// They stay in their last state for ever
+    Stutter,
+    /// They are not judged: only infinite runs are
+    Ignore,
 }
 
 #[derive(Args)]
@@ -115,20 +152,37 @@ pub struct CheckOptions {
     pub source: ModelSource,
 
     /// EXPR must hold in every reachable state, e.g. 'not (P_0.critical && P_1.critical)' (may be repeated)
-    #[arg(long, value_name = "EXPR", help_heading = "What to check (default: --deadlock --assertions)")]
+    #[arg(
+        long,
+        value_name = "EXPR",
+        help_heading = "What to check (default: the model's property process, or else --deadlock --assertions)"
+    )]
     pub invariant: Vec<String>,
 
     /// No reachable state satisfies EXPR; if one does, show the shortest path to it (may be repeated)
-    #[arg(long, value_name = "EXPR", help_heading = "What to check (default: --deadlock --assertions)")]
+    #[arg(
+        long,
+        value_name = "EXPR",
+        help_heading = "What to check (default: the model's property process, or else --deadlock --assertions)"
+    )]
     pub reach: Vec<String>,
 
     /// No reachable state is without successors
-    #[arg(long, help_heading = "What to check (default: --deadlock --assertions)")]
+    #[arg(
+        long,
+        help_heading = "What to check (default: the model's property process, or else --deadlock --assertions)"
+    )]
     pub deadlock: bool,
 
     /// The model's assertions hold, and no value, index or division goes wrong
-    #[arg(long, help_heading = "What to check (default: --deadlock --assertions)")]
+    #[arg(
+        long,
+        help_heading = "What to check (default: the model's property process, or else --deadlock --assertions)"
+    )]
     pub assertions: bool,
+
+    #[command(flatten)]
+    pub temporal: TemporalOptions,
 
     /// Write the counterexample to FILE: .txt text, .json or .itf.json ITF, .dot Graphviz. Further counterexamples go to
     /// files with a number before the ending
@@ -147,6 +201,9 @@ pub struct ExploreOptions {
     /// Write the graph to FILE: .edges, .aut (Aldebaran) or .dot; for small graphs
     #[arg(long, value_name = "FILE")]
     pub export: Option<String>,
+
+    #[command(flatten)]
+    pub temporal: TemporalOptions,
 
     #[command(flatten)]
     pub search: SearchOptions,

@@ -41,12 +41,16 @@ impl ProgressLine {
             let (states, ms) = std::mem::replace(&mut *last, (progress.states, now_ms));
             progress.states.saturating_sub(states) * 1000 / (now_ms - ms).max(1)
         };
+        let place = match (progress.level, progress.depth) {
+            (Some(level), _) => format!("level {level}"),
+            (None, depth) => format!("depth {}", format_count(depth.unwrap_or(0))),
+        };
         let line = format!(
-            "{} states ({}/s), {} transitions, level {}, frontier {}, memory {} of {}, {}",
+            "{} states ({}/s), {} transitions, {}, frontier {}, memory {} of {}, {}",
             format_count(progress.states),
             format_count(rate),
             format_count(progress.transitions),
-            progress.level,
+            place,
             format_count(progress.frontier),
             format_size(progress.memory_used),
             format_size(progress.memory_budget),

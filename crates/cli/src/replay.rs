@@ -6,9 +6,11 @@ use crate::failure::{ExitStatus, Failure};
 use crate::load;
 use crate::options::ReplayOptions;
 use crate::output;
+use crate::temporal::Temporal;
 use lariat_base::outcome::PropertyKind;
-use lariat_base::trace::Trace;
+use lariat_base::trace::{Trace, TraceProperty};
 use lariat_exec::Interpreter;
+use lariat_lang::Loaded;
 use serde_json::json;
 
 pub fn replay(options: &ReplayOptions) -> Result<ExitStatus, Failure> {
@@ -18,39 +20,63 @@ pub fn replay(options: &ReplayOptions) -> Result<ExitStatus, Failure> {
     let trace = lariat_report::read_itf(&text).map_err(|why| {
         Failure::input(format!("{file} is not a trace in ITF, which `--trace FILE.itf.json` writes: {why}"))
     })?;
-    let graph = Interpreter::new(&loaded.model, Vec::new());
     let rejected =
         |why: String| Failure::input(format!("{file} is not a counterexample of {}: {why}", options.source.model));
-    if trace.loop_to.is_some() {
-        return Err(rejected("it has a loop, and this version checks properties of states only".to_owned()));
-    }
-    let (rows, steps) = graph.retrace(&trace).map_err(|error| rejected(error.to_string()))?;
     let what = match &trace.property {
-        None => None,
-        Some(property) => {
-            let has_expression = matches!(property.kind, PropertyKind::Invariant | PropertyKind::Reach);
-            let expression = match property.expression.as_str() {
-                "" => None,
-                text if !has_expression => {
-                    return Err(rejected(format!(
-                        "a {} has no expression, but `{text}` is given",
-                        property.kind.word()
-                    )));
-                }
-                text => Some(load::expression("the trace's property", text, &loaded)?),
-            };
-            let last = &rows[rows.len() - 1];
-            let what = graph
-                .violation(property.kind, expression.as_ref().map(|e| &e.expression), last, steps.last())
-                .map_err(|error| rejected(error.to_string()))?;
-            if what != trace.what {
-                return Err(rejected(format!("it says \"{}\", but {what}", trace.what)));
-            }
-            Some(what)
+        Some(property) if matches!(property.kind, PropertyKind::Automaton | PropertyKind::Ltl) => {
+            Some(judge_run(&loaded, &trace, property, &rejected)?)
         }
+        property => judge_path(&loaded, &trace, property.as_ref(), &rejected)?,
     };
+    if let Some(what) = &what
+        && *what != trace.what
+    {
+        return Err(rejected(format!("it says \"{}\", but {what}", trace.what)));
+    }
     print(options, &trace, what.as_deref())?;
     Ok(ExitStatus::Fine)
+}
+
+/// What is wrong at the end of a finite path; nothing if it is a walk.
+fn judge_path(
+    loaded: &Loaded,
+    trace: &Trace,
+    property: Option<&TraceProperty>,
+    rejected: &dyn Fn(String) -> Failure,
+) -> Result<Option<String>, Failure> {
+    if trace.loop_to.is_some() {
+        return Err(rejected("it has a loop, and only counterexamples to temporal properties have one".to_owned()));
+    }
+    let graph = Interpreter::new(&loaded.model, Vec::new());
+    let (rows, steps) = graph.retrace(trace).map_err(|error| rejected(error.to_string()))?;
+    let Some(property) = property else { return Ok(None) };
+    let has_expression = matches!(property.kind, PropertyKind::Invariant | PropertyKind::Reach);
+    let expression = match property.expression.as_str() {
+        "" => None,
+        text if !has_expression => {
+            return Err(rejected(format!("a {} has no expression, but `{text}` is given", property.kind.word())));
+        }
+        text => Some(load::expression("the trace's property", text, loaded)?),
+    };
+    let last = &rows[rows.len() - 1];
+    graph
+        .violation(property.kind, expression.as_ref().map(|e| &e.expression), last, steps.last())
+        .map(Some)
+        .map_err(|error| rejected(error.to_string()))
+}
+
+/// What is wrong with an infinite run.
+fn judge_run(
+    loaded: &Loaded,
+    trace: &Trace,
+    property: &TraceProperty,
+    rejected: &dyn Fn(String) -> Failure,
+) -> Result<String, Failure> {
+    let property = Temporal::of_trace(property, loaded)?;
+    let graph = property.interpreter(loaded)?;
+    let watcher = property.watcher(&graph)?;
+    let run = graph.retrace_run(trace).map_err(|error| rejected(error.to_string()))?;
+    graph.run_violation(&*watcher, &run).map_err(|error| rejected(error.to_string()))
 }
 
 fn print(options: &ReplayOptions, trace: &Trace, what: Option<&str>) -> Result<(), Failure> {

@@ -1,27 +1,21 @@
-//! Running a search: budget, signals, progress and phases around it.
+//! Running searches: budget, signals, progress and phases around them.
 
 use crate::failure::Failure;
 use crate::options::{Algorithm, SearchOptions};
 use crate::progress::ProgressLine;
 use crate::{machine, output};
-use lariat_base::outcome::{Counts, ModelSummary, Outcome};
+use lariat_base::outcome::{Counts, Limit, ModelSummary, Outcome};
 use lariat_base::size::format_size;
 use lariat_base::{MemoryBudget, StopSignal};
 use lariat_exec::Interpreter;
-use lariat_graph::Graph;
-use lariat_search::{Context, Exploration, Extent, Goal, SearchError, ram};
+use lariat_graph::{Graph, GraphError, Strength};
+use lariat_search::{Context, Exploration, Extent, Goal, LassoSearch, SearchError, ndfs, ram, scc};
 use std::sync::Arc;
 use std::time::Instant;
 
 /// What the program itself takes beside the search: code, stacks, the model.
 const PROGRAM_BYTES: u64 = 8 << 20;
 const MEMORY_MIN: u64 = 16 << 20;
-
-/// A search and what it found.
-pub struct Run {
-    pub exploration: Exploration,
-    outcome: Outcome,
-}
 
 /// The clock of a command: named phases, one after the other.
 pub struct Phases {
@@ -35,76 +29,166 @@ impl Phases {
         Self { list: Vec::new(), started: Instant::now(), phase: Instant::now() }
     }
 
-    /// Ends a phase under this name.
+    /// Ends a phase under this name. Phases of the same name are one.
     pub fn end(&mut self, name: &'static str) {
-        self.list.push((name, self.phase.elapsed().as_secs_f64()));
+        let seconds = self.phase.elapsed().as_secs_f64();
+        match self.list.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, sum)) => *sum += seconds,
+            None => self.list.push((name, seconds)),
+        }
         self.phase = Instant::now();
     }
 }
 
-/// Runs the chosen search.
-pub fn run(
-    command: &'static str,
-    graph: &Interpreter,
-    goals: &[Goal],
-    extent: Extent,
-    options: &SearchOptions,
-    phases: &mut Phases,
-) -> Result<Run, Failure> {
-    let memory = memory_budget(options)?;
-    let budget = MemoryBudget::new(memory - PROGRAM_BYTES);
-    let stop = Arc::new(StopSignal::new(options.time_limit.map(|t| t.saturating_sub(phases.started.elapsed()))));
-    listen_for_interrupts(&stop);
-    let progress = ProgressLine::new(options.display.quiet);
-    let threads = options.threads.map_or_else(machine::processors, usize::from);
-    let context = Context { budget: &budget, stop: &stop, observer: &progress, threads };
-    let algorithm = match options.algorithm {
-        Algorithm::Auto | Algorithm::Ram => "ram",
-    };
-    let result = ram::explore(graph, goals, extent, &context);
-    progress.finish();
-    phases.end("search");
-    let exploration = result.map_err(|error| match error {
-        SearchError::BudgetTooSmall => Failure::limit(error.to_string()),
-        other => Failure::machine(other.to_string()),
-    })?;
-    let outcome = Outcome {
-        command,
-        model: ModelSummary {
-            file: graph.model().file.clone(),
-            state_bytes: graph.row_bytes(),
-            processes: graph.model().system_processes().count(),
-        },
-        properties: Vec::new(),
-        algorithm,
-        counts: Counts {
-            states: exploration.states,
-            transitions: exploration.transitions,
-            levels: exploration.levels,
-            deadlocks: exploration.deadlocks,
-        },
-        complete: exploration.complete,
-        limit: exploration.limit,
-        error_state: None,
-        seconds: 0.0,
-        threads,
-        memory_budget: memory,
-        memory_peak: budget.peak(),
-        memory_stored: exploration.stored_bytes,
-        phases: Vec::new(),
-    };
-    Ok(Run { exploration, outcome })
+/// Runs the searches of a command, one after the other, within one budget and one time limit.
+pub struct Searcher {
+    algorithm: Algorithm,
+    memory: u64,
+    budget: MemoryBudget,
+    stop: Arc<StopSignal>,
+    progress: ProgressLine,
+    threads: usize,
 }
 
-impl Run {
-    /// The outcome, with the clock and the memory as they are now.
-    pub fn outcome(self, phases: Phases) -> Outcome {
+/// What reports say about a search.
+#[derive(Clone)]
+pub struct Searched {
+    pub algorithm: &'static str,
+    pub threads: usize,
+    pub state_bytes: usize,
+    pub counts: Counts,
+    pub complete: bool,
+    pub limit: Option<Limit>,
+    pub stored_bytes: u64,
+}
+
+impl Searcher {
+    pub fn new(options: &SearchOptions, phases: &Phases) -> Result<Self, Failure> {
+        let memory = memory_budget(options)?;
+        let time_left = options.time_limit.map(|limit| limit.saturating_sub(phases.started.elapsed()));
+        let stop = Arc::new(StopSignal::new(time_left));
+        listen_for_interrupts(&stop);
+        Ok(Self {
+            algorithm: options.algorithm,
+            memory,
+            budget: MemoryBudget::new(memory - PROGRAM_BYTES),
+            stop,
+            progress: ProgressLine::new(options.display.quiet),
+            threads: options.threads.map_or_else(machine::processors, usize::from),
+        })
+    }
+
+    fn context(&self) -> Context<'_> {
+        Context { budget: &self.budget, stop: &self.stop, observer: &self.progress, threads: self.threads }
+    }
+
+    /// A search for states.
+    pub fn explore(
+        &self,
+        graph: &dyn Graph,
+        goals: &[Goal],
+        extent: Extent,
+        phases: &mut Phases,
+    ) -> Result<(Exploration, Searched), Failure> {
+        let result = ram::explore(graph, goals, extent, &self.context());
+        self.progress.finish();
+        phases.end("search");
+        let found = result.map_err(failure)?;
+        let counts = Counts {
+            states: found.states,
+            transitions: found.transitions,
+            levels: Some(found.levels),
+            deadlocks: found.deadlocks,
+            accepting: graph.has_acceptance().then_some(found.accepting),
+        };
+        let searched = Searched {
+            algorithm: "ram",
+            threads: self.threads,
+            state_bytes: graph.row_bytes(),
+            counts,
+            complete: found.complete,
+            limit: found.limit,
+            stored_bytes: found.stored_bytes,
+        };
+        Ok((found, searched))
+    }
+
+    /// A search for an accepting cycle.
+    pub fn find_lasso(
+        &self,
+        graph: &dyn Graph,
+        strength: Strength,
+        phases: &mut Phases,
+    ) -> Result<(LassoSearch, Searched), Failure> {
+        let (algorithm, result) = match self.algorithm {
+            Algorithm::Scc => ("scc", scc::find_lasso(graph, &self.context())),
+            _ => ("ndfs", ndfs::find_lasso(graph, strength, &self.context())),
+        };
+        self.progress.finish();
+        phases.end("search");
+        let found = result.map_err(failure)?;
+        let counts = Counts {
+            states: found.states,
+            transitions: found.transitions,
+            levels: None,
+            deadlocks: found.deadlocks,
+            accepting: Some(found.accepting),
+        };
+        let searched = Searched {
+            algorithm,
+            threads: 1,
+            state_bytes: graph.row_bytes(),
+            counts,
+            complete: found.complete,
+            limit: found.limit,
+            stored_bytes: found.stored_bytes,
+        };
+        Ok((found, searched))
+    }
+
+    /// The outcome of a command, with the clock and the memory as they are now.
+    pub fn outcome(&self, command: &'static str, graph: &Interpreter, searched: Searched, phases: Phases) -> Outcome {
         Outcome {
+            command,
+            model: ModelSummary {
+                file: graph.model().file.clone(),
+                state_bytes: searched.state_bytes,
+                processes: graph.model().system_processes().count(),
+            },
+            properties: Vec::new(),
+            algorithm: searched.algorithm,
+            counts: searched.counts,
+            complete: searched.complete,
+            limit: searched.limit,
+            error_state: None,
             seconds: phases.started.elapsed().as_secs_f64(),
+            threads: searched.threads,
+            memory_budget: self.memory,
+            memory_peak: machine::memory_peak().unwrap_or(self.budget.peak()),
+            memory_stored: searched.stored_bytes,
             phases: phases.list,
-            memory_peak: machine::memory_peak().unwrap_or(self.outcome.memory_peak),
-            ..self.outcome
         }
+    }
+}
+
+fn failure(error: SearchError) -> Failure {
+    match error {
+        SearchError::BudgetTooSmall => Failure::limit(error.to_string()),
+        SearchError::Graph(GraphError::NoValue { .. }) => Failure::input(error.to_string()),
+        other => Failure::machine(other.to_string()),
+    }
+}
+
+/// Whether the algorithm can do what is asked for.
+pub fn check_algorithm(options: &SearchOptions, states: bool, temporal: bool) -> Result<(), Failure> {
+    match options.algorithm {
+        Algorithm::Ram if temporal => Err(Failure::input(
+            "--algorithm ram looks for states; for a temporal property give ndfs or scc, or leave it out",
+        )),
+        Algorithm::Ndfs | Algorithm::Scc if states && !temporal => Err(Failure::input(
+            "--algorithm ndfs and scc look for accepting cycles, and nothing here needs one; give ram, or leave it out",
+        )),
+        _ => Ok(()),
     }
 }
 

@@ -1,10 +1,9 @@
 //! `lariat simulate`: a walk through a model, random or step by step.
 
-use crate::check::write_trace;
 use crate::failure::{ExitStatus, Failure};
 use crate::load;
 use crate::options::SimulateOptions;
-use crate::output;
+use crate::{output, trace_file};
 use lariat_base::Random;
 use lariat_base::trace::Trace;
 use lariat_exec::{Interpreter, Step};
@@ -22,7 +21,7 @@ pub fn simulate(options: &SimulateOptions) -> Result<ExitStatus, Failure> {
         trace.what = "no process can move".to_owned();
     }
     match &options.trace {
-        Some(file) => write_trace(file, &trace)?,
+        Some(file) => trace_file::write(file, &trace)?,
         None if options.interactive => {}
         None => print_walk(&trace, seed)?,
     }

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{command, lariat, model, scratch, write};
+use common::{command, lariat, model, scratch, tampered_versions, write};
 use serde_json::Value;
 use std::io::Write;
 use std::process::Stdio;
@@ -135,53 +135,6 @@ fn traces_are_replayed_and_tampered_ones_rejected() {
             assert_eq!(ran.code, 2, "accepted:\n{bad}");
         });
         assert!(n.count() > 50);
-    }
-}
-
-/// The trace with one thing changed: every number by one, every name to another, every state left out or doubled.
-fn tampered_versions(good: &str) -> impl Iterator<Item = String> {
-    let trace: Value = serde_json::from_str(good).unwrap();
-    let mut places = Vec::new();
-    collect_places(&trace, String::new(), &mut places);
-    let n_states = trace["states"].as_array().unwrap().len();
-    let whole = trace.clone();
-    let changed = places.into_iter().filter_map(move |place| {
-        let mut bad = trace.clone();
-        let value = bad.pointer_mut(&place)?;
-        match value {
-            Value::Number(n) => *value = Value::from(n.as_i64()? + 1),
-            Value::String(s) => *value = Value::from(format!("{s}x")),
-            _ => return None,
-        }
-        Some(bad.to_string())
-    });
-    let cut = (0..n_states).map(move |i| {
-        let mut bad = whole.clone();
-        let states = bad["states"].as_array_mut().unwrap();
-        states.remove(i);
-        for (i, state) in states.iter_mut().enumerate() {
-            state["#meta"]["index"] = Value::from(i);
-        }
-        bad.to_string()
-    });
-    changed.chain(cut)
-}
-
-fn collect_places(value: &Value, place: String, places: &mut Vec<String>) {
-    match value {
-        // What describes the file and not the counterexample may say anything.
-        _ if ["/#meta/format", "/#meta/description", "/#meta/model"].contains(&place.as_str()) => {}
-        Value::Object(fields) => {
-            for (key, value) in fields {
-                collect_places(value, format!("{place}/{}", key.replace('~', "~0").replace('/', "~1")), places);
-            }
-        }
-        Value::Array(list) => {
-            for (i, value) in list.iter().enumerate() {
-                collect_places(value, format!("{place}/{i}"), places);
-            }
-        }
-        _ => places.push(place),
     }
 }
 

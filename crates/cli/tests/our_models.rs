@@ -54,6 +54,33 @@ fn verdicts_and_shortest_counterexamples_are_as_expected() {
 }
 
 #[test]
+fn property_processes_and_their_products_are_as_expected() {
+    let mut n_violated = 0;
+    for case in expected_cases() {
+        for product in &case.products {
+            let place = format!("{} {:?} {}", case.model, case.parameters, product.property);
+            let property = ["--property".to_owned(), product.property.clone()];
+            let found = run("explore", &case, &property).expect(0).json();
+            let counts = ["states", "transitions", "accepting"].map(|key| found[key].as_u64());
+            let expected = [product.states, product.transitions, product.accepting].map(Some);
+            assert_eq!(counts, expected, "{place}");
+            let code = if product.verdict == "violated" { 1 } else { 0 };
+            n_violated += code;
+            for algorithm in ["auto", "ndfs", "scc"] {
+                let options = [&property[..], &["--algorithm".to_owned(), algorithm.to_owned()]].concat();
+                let found = run("check", &case, &options).expect(code).json();
+                assert_eq!(found["properties"][0]["verdict"], product.verdict.as_str(), "{place}");
+                if code == 0 {
+                    let counts = ["states", "transitions", "accepting"].map(|key| found[key].as_u64());
+                    assert_eq!(counts, expected, "{place}");
+                }
+            }
+        }
+    }
+    assert!(n_violated > 1, "bugs are found: {n_violated}");
+}
+
+#[test]
 fn every_model_has_expected_facts() {
     let known: BTreeSet<String> = expected_cases().into_iter().map(|case| case.model).collect();
     let mut files = BTreeSet::new();

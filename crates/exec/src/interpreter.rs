@@ -17,7 +17,8 @@ pub struct Interpreter<'m> {
 /// One move out of a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The transitions that were taken: one; two for a rendezvous, the sender's first; all in a synchronous system.
+    /// The transitions that were taken: one; two for a rendezvous, the sender's first; all in a synchronous system; none where nothing
+    /// can move and an infinite run stays where it is.
     pub transitions: Vec<TransitionId>,
     /// The row it leads to.
     pub target: Vec<u8>,
@@ -90,12 +91,23 @@ impl<'m> Interpreter<'m> {
         steps
     }
 
-    fn labels_of(&self, row: &[u8], cells: &[i32]) -> u64 {
+    fn labels_of(&self, row: &[u8], cells: &[i32]) -> Result<u64, GraphError> {
         let in_error = row == self.layout.error_row();
-        self.labels.iter().enumerate().fold(0, |bits, (i, label)| {
-            let holds = if in_error { label.holds_in_error() } else { label.holds(self.model, cells) };
-            bits | u64::from(holds) << i
-        })
+        let mut bits = 0;
+        for (i, label) in self.labels.iter().enumerate() {
+            let holds = if in_error { Ok(label.holds_in_error()) } else { label.holds(self.model, cells) };
+            let holds = holds.map_err(|fault| self.no_value(label, fault))?;
+            bits |= u64::from(holds) << i;
+        }
+        Ok(bits)
+    }
+
+    fn no_value(&self, label: &Label, fault: Fault) -> GraphError {
+        let what = match label {
+            Label::Proposition { text, .. } => format!("the proposition `{text}`"),
+            _ => "a label".to_owned(),
+        };
+        GraphError::NoValue { what, why: self.model.describe_fault(fault) }
     }
 }
 
@@ -177,7 +189,7 @@ impl Expander for Interpreting<'_, '_> {
             if row != self.graph.layout.error_row() {
                 self.load(row);
             }
-            out.push(self.graph.labels_of(row, &self.cells));
+            out.push(self.graph.labels_of(row, &self.cells)?);
         }
         Ok(())
     }

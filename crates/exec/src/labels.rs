@@ -1,6 +1,6 @@
 //! Labels: what is asked about every state, as bits.
 
-use lariat_model::{Expression, Model};
+use lariat_model::{Expression, Fault, Model};
 
 /// A question about states. None but [`Label::Error`] and [`Label::AssertionFailed`] holds in the error state.
 #[derive(Clone, Debug)]
@@ -9,6 +9,14 @@ pub enum Label {
     True(Expression),
     /// The expression is false, or cannot be evaluated: an invariant must have a value.
     False(Expression),
+    /// A proposition of an automaton. One that cannot be evaluated in a reachable state ends the search with an error: whatever was
+    /// said about it would be a guess.
+    Proposition {
+        /// As it was written.
+        text: String,
+        /// What it means.
+        expression: Expression,
+    },
     /// An `assert` of the model fails, or this is the error state.
     AssertionFailed,
     /// This is the error state.
@@ -17,13 +25,14 @@ pub enum Label {
 
 impl Label {
     /// Whether the label holds in a state other than the error state.
-    pub(crate) fn holds(&self, model: &Model, cells: &[i32]) -> bool {
-        match self {
+    pub(crate) fn holds(&self, model: &Model, cells: &[i32]) -> Result<bool, Fault> {
+        Ok(match self {
+            Label::Proposition { expression, .. } => expression.is_true(cells)?,
             Label::True(expression) => expression.is_true(cells).unwrap_or(true),
             Label::False(expression) => !expression.is_true(cells).unwrap_or(false),
             Label::AssertionFailed => failed_assertions(model, cells).next().is_some(),
             Label::Error => false,
-        }
+        })
     }
 
     /// Whether the label holds in the error state.

@@ -7,7 +7,7 @@
 //! 1. Rows of different states differ, and a state has one row: bits behind the last field are zero.
 //! 2. Every field lies within four bytes, so that one load reads it.
 
-use lariat_model::{CellId, Interval, Model};
+use lariat_model::{Cell, CellId, Interval, Model};
 
 /// Where a cell lies in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,9 +60,25 @@ impl Layout {
     pub fn new(model: &Model) -> Self {
         let error_process = model.system_processes().next();
         let error_cell = error_process.map(|p| model.process(p).location);
+        let mut layout = Self::of_cells(&model.cells[..model.n_system_cells], error_cell);
+        if let Some(cell) = error_cell {
+            let behind_last = model.cells[cell.index()].allowed.high + 1;
+            layout.error_row.resize(layout.row_bytes + Self::PADDING, 0);
+            layout.fields[cell.index()].write(&mut layout.error_row, behind_last);
+            layout.error_row.truncate(layout.row_bytes);
+        }
+        layout
+    }
+
+    /// The layout for the cells of the property process, which has no error state.
+    pub(crate) fn of_property(model: &Model) -> Self {
+        Self::of_cells(&model.cells[model.n_system_cells..], None)
+    }
+
+    fn of_cells(cells: &[Cell], error_cell: Option<CellId>) -> Self {
         let mut bit = 0;
-        let mut fields = Vec::with_capacity(model.n_system_cells);
-        for (i, cell) in model.cells[..model.n_system_cells].iter().enumerate() {
+        let mut fields = Vec::with_capacity(cells.len());
+        for (i, cell) in cells.iter().enumerate() {
             let mut range = cell.range;
             if error_cell == Some(CellId(i as u32)) {
                 range = range.join(Interval::point(cell.allowed.high + 1));
@@ -72,13 +88,7 @@ impl Layout {
             bit += bits;
         }
         let row_bytes = (bit as usize).div_ceil(8).max(1);
-        let mut layout = Self { fields, row_bytes, error_row: vec![0; row_bytes + Self::PADDING] };
-        if let Some(cell) = error_cell {
-            let behind_last = model.cells[cell.index()].allowed.high + 1;
-            layout.fields[cell.index()].write(&mut layout.error_row, behind_last);
-        }
-        layout.error_row.truncate(row_bytes);
-        layout
+        Self { fields, row_bytes, error_row: vec![0; row_bytes] }
     }
 
     /// The width of a row.
@@ -104,6 +114,17 @@ impl Layout {
         }
     }
 
+    /// One cell of a row.
+    pub(crate) fn cell(&self, row: &[u8], cell: usize) -> i32 {
+        let field = self.fields[cell];
+        let byte = (field.bit / 8) as usize;
+        let mut bytes = [0; 4];
+        for (to, from) in bytes.iter_mut().zip(row.iter().skip(byte)) {
+            *to = *from;
+        }
+        Field { bit: field.bit % 8, ..field }.read(&bytes)
+    }
+
     /// Writes one cell into a row that is followed by padding.
     #[inline(always)]
     pub(crate) fn set(&self, row: &mut [u8], cell: CellId, value: i32) {
@@ -112,12 +133,19 @@ impl Layout {
 
     /// The row of a state.
     pub fn pack(&self, cells: &[i32]) -> Vec<u8> {
-        let mut row = vec![0; self.row_bytes + Self::PADDING];
+        let mut row = Vec::new();
+        self.pack_into(cells, &mut row);
+        row
+    }
+
+    /// Replaces the contents of `row` by the row of a state.
+    pub(crate) fn pack_into(&self, cells: &[i32], row: &mut Vec<u8>) {
+        row.clear();
+        row.resize(self.row_bytes + Self::PADDING, 0);
         for (cell, field) in cells.iter().zip(&self.fields) {
-            field.write(&mut row, *cell);
+            field.write(row, *cell);
         }
         row.truncate(self.row_bytes);
-        row
     }
 
     /// The cells of a row.

@@ -100,17 +100,24 @@ impl Interpreter<'_> {
             .collect()
     }
 
-    /// Finds the steps of a path of rows, which is at the same time the proof that it is a path.
+    /// The step that leads from one row to another: one of the model, or the one that stays where nothing can move.
+    fn step_to(&self, from: &[u8], to: &[u8]) -> Option<Step> {
+        let steps = self.steps(from);
+        if steps.is_empty() && from == to && self.stutters(from) {
+            return Some(Step { transitions: Vec::new(), target: to.to_vec(), fault: None });
+        }
+        steps.into_iter().find(|step| step.target == to)
+    }
+
+    /// Finds the steps of a path of rows, which is at the same time the proof that it is a path. Where nothing can move, a path may
+    /// stay; that is a step without moves.
     pub fn replay(&self, rows: &[Vec<u8>]) -> Result<Vec<Step>, ReplayError> {
         if rows.first().is_none_or(|row| *row != self.initial_row()) {
             return Err(ReplayError::NotInitial);
         }
         rows.windows(2)
             .enumerate()
-            .map(|(state, pair)| {
-                let step = self.steps(&pair[0]).into_iter().find(|s| s.target == pair[1]);
-                step.ok_or(ReplayError::NoSuchStep { state })
-            })
+            .map(|(state, pair)| self.step_to(&pair[0], &pair[1]).ok_or(ReplayError::NoSuchStep { state }))
             .collect()
     }
 
@@ -123,7 +130,11 @@ impl Interpreter<'_> {
             return Err(ReplayError::NotInitial);
         }
         for (state, wanted) in trace.steps.iter().enumerate() {
-            let found = self.steps(&rows[state]).into_iter().find(|step| {
+            let mut possible = self.steps(&rows[state]);
+            if wanted.moves.is_empty() && trace.loop_to.is_some() {
+                possible.extend(self.step_to(&rows[state], &rows[state]));
+            }
+            let found = possible.into_iter().find(|step| {
                 self.trace_moves(step) == wanted.moves && self.trace_state(&step.target, Some(step)) == wanted.state
             });
             let step = found.ok_or(ReplayError::NoSuchStep { state })?;
@@ -198,6 +209,7 @@ impl Interpreter<'_> {
                 Err(fault) => Ok(format!("the expression has no value: {}", self.model.describe_fault(fault))),
             },
             (PropertyKind::Invariant | PropertyKind::Reach, None) => not("there is no expression to evaluate"),
+            (PropertyKind::Automaton | PropertyKind::Ltl, _) => not("only an infinite run can violate the property"),
         }
     }
 }

@@ -35,7 +35,24 @@
 //! assert_eq!(edges.targets_of(0).iter().collect::<Vec<_>>(), [&[1]]);
 //! ```
 
+//!
+//! | what | file |
+//! |---|---|
+//! | automata that judge the infinite paths of a graph | `watcher.rs`, `automaton.rs` |
+//! | a graph with a watcher beside it | `product.rs` |
+//! | components of small graphs | `components.rs` |
+
+mod automaton;
+mod components;
+mod product;
+mod watcher;
+
+pub use automaton::{AutomatonWatcher, strength_of, strength_of_automaton};
+pub use components::{Components, components};
 pub use lariat_base::rows::{Edges, RowBuffer, Rows};
+pub use lariat_ltl::Strength;
+pub use product::{DeadlockRuns, Product};
+pub use watcher::{Mover, Watcher, accepts};
 
 use std::fmt;
 
@@ -54,6 +71,16 @@ pub trait Graph: Sync {
     fn is_error(&self, _row: &[u8]) -> bool {
         false
     }
+
+    /// Whether it has accepting states, so that it is worth asking for them.
+    fn has_acceptance(&self) -> bool {
+        false
+    }
+
+    /// Whether infinite paths that come through the row again and again are accepted.
+    fn is_accepting(&self, _row: &[u8]) -> bool {
+        false
+    }
 }
 
 /// Makes successors and labels for batches of rows.
@@ -69,10 +96,17 @@ pub trait Expander: Send {
     }
 }
 
-/// A graph that contradicts itself: always a bug in Lariat, never a property of the model.
+/// Why a graph cannot be explored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GraphError {
-    /// A value outside the range by which rows are packed: going on would lose states.
+    /// Something that a property needs has no value in a reachable state, so that there is no answer.
+    NoValue {
+        /// What it is: a proposition, or a part of a property process.
+        what: String,
+        /// Why it has none.
+        why: String,
+    },
+    /// A value outside the range by which rows are packed: going on would lose states. A bug in Lariat, never the model's fault.
     RangeBroken {
         /// The cell, as expressions write it.
         cell: String,
@@ -86,6 +120,7 @@ pub enum GraphError {
 impl fmt::Display for GraphError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            GraphError::NoValue { what, why } => write!(f, "{what} has no value in a reachable state: {why}"),
             GraphError::RangeBroken { cell, value, range } => {
                 write!(f, "internal error: {cell} became {value}, outside its inferred range {range}")
             }

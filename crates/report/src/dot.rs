@@ -4,7 +4,7 @@ use crate::trace_text::{changes, moves_text};
 use lariat_base::trace::{Trace, TraceState};
 use std::fmt::Write;
 
-/// The trace as a chain of states; states show what changed, edges who moved.
+/// The trace as a chain of states, with a loop at its end for a lasso; states show what changed, edges who moved.
 pub fn trace_dot(trace: &Trace) -> String {
     let mut out = String::from("digraph trace {\n  rankdir = TB;\n  node [shape = box, fontname = \"monospace\"];\n");
     if !trace.what.is_empty() {
@@ -16,15 +16,17 @@ pub fn trace_dot(trace: &Trace) -> String {
     }
     node(&mut out, 0, &initial, false);
     let mut before = &trace.initial;
+    let n_steps = trace.steps.len();
     for (i, step) in trace.steps.iter().enumerate() {
-        let mut lines = vec![format!("{}", i + 1)];
-        lines.extend(changes(&trace.variables, before, &step.state, &[]));
-        node(&mut out, i + 1, &lines, i + 1 == trace.steps.len());
-        let _ = writeln!(out, "  s{i} -> s{} [label = \"{}\"];", i + 1, escape(&moves_text(&step.moves)));
+        // The last state of a lasso is one that is there already.
+        let target = trace.loop_to.filter(|_| i + 1 == n_steps).unwrap_or(i + 1);
+        if target == i + 1 {
+            let mut lines = vec![format!("{}", i + 1)];
+            lines.extend(changes(&trace.variables, before, &step.state, &[]));
+            node(&mut out, i + 1, &lines, trace.loop_to.is_none() && i + 1 == n_steps);
+        }
+        let _ = writeln!(out, "  s{i} -> s{target} [label = \"{}\"];", escape(&moves_text(&step.moves)));
         before = &step.state;
-    }
-    if let Some(to) = trace.loop_to {
-        let _ = writeln!(out, "  s{} -> s{to} [style = dashed];", trace.steps.len());
     }
     out.push_str("}\n");
     out

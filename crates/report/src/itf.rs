@@ -2,7 +2,7 @@
 //!
 //! Every state carries all variables; the location of a process is a string under the process's name. What ITF has no
 //! place for is under `#meta`: the property, the moves that led to a state, and what led to the error state, whose variables are
-//! `{"#unserializable": "error"}`.
+//! `{"#unserializable": "error"}`. A trace with `loop` shows an infinite run: its last state is the same as the one with that index.
 
 use lariat_base::outcome::PropertyKind;
 use lariat_base::trace::{Move, Trace, TraceProperty, TraceState, TraceStep, TraceValue, TraceVariable};
@@ -10,7 +10,10 @@ use serde_json::{Map, Value, json};
 
 /// The trace as ITF.
 pub fn trace_itf(trace: &Trace) -> String {
-    let property = trace.property.as_ref().map(|p| json!({"kind": p.kind.word(), "expression": p.expression}));
+    let property = trace.property.as_ref().map(|p| match &p.automaton {
+        None => json!({"kind": p.kind.word(), "expression": p.expression}),
+        Some(text) => json!({"kind": p.kind.word(), "expression": p.expression, "automaton": text}),
+    });
     let locations: Vec<&str> = trace.variables.iter().filter(|v| v.is_location).map(|v| v.name.as_str()).collect();
     let mut states = vec![state(trace, 0, &[], &trace.initial)];
     states.extend(trace.steps.iter().enumerate().map(|(i, step)| state(trace, i + 1, &step.moves, &step.state)));
@@ -109,7 +112,11 @@ fn read_property(value: &Value) -> Result<Option<TraceProperty>, String> {
     let kind = PropertyKind::from_word(&word)
         .ok_or_else(|| format!("#meta.property.kind: `{word}` is not a kind of property"))?;
     let expression = string(field(value, "expression", "#meta.property")?, "#meta.property.expression")?;
-    Ok(Some(TraceProperty { kind, expression }))
+    let automaton = match value.get("automaton") {
+        None => None,
+        Some(text) => Some(string(text, "#meta.property.automaton")?),
+    };
+    Ok(Some(TraceProperty { kind, expression, automaton }))
 }
 
 fn read_state(value: &Value, index: usize, variables: &[TraceVariable]) -> Result<(Vec<Move>, TraceState), String> {
@@ -207,7 +214,11 @@ mod tests {
         };
         Trace {
             model: "m.dve".to_owned(),
-            property: Some(TraceProperty { kind: PropertyKind::Invariant, expression: "x < 3".to_owned() }),
+            property: Some(TraceProperty {
+                kind: PropertyKind::Invariant,
+                expression: "x < 3".to_owned(),
+                automaton: None,
+            }),
             what: "the invariant is false".to_owned(),
             variables: vec![variable("x", false), variable("a", false), variable("P", true)],
             initial: values(0, &[1, 2], "q"),
@@ -221,6 +232,13 @@ mod tests {
         let mut trace = example();
         assert_eq!(read_itf(&trace_itf(&trace)), Ok(trace.clone()));
         trace.loop_to = Some(1);
+        trace.steps[1].moves.clear();
+        trace.property = Some(TraceProperty {
+            kind: PropertyKind::Automaton,
+            expression: "a.hoa".to_owned(),
+            automaton: Some("HOA: v1\n".to_owned()),
+        });
+        assert_eq!(read_itf(&trace_itf(&trace)), Ok(trace.clone()));
         trace.property = None;
         assert_eq!(read_itf(&trace_itf(&trace)), Ok(trace));
     }

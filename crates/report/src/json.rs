@@ -25,7 +25,7 @@ pub fn outcome_json(outcome: &Outcome, version: &str) -> String {
         "transitions": counts.transitions,
         "levels": counts.levels,
         "deadlocks": counts.deadlocks,
-        "accepting": 0,
+        "accepting": counts.accepting.unwrap_or(0),
         "error": outcome.error_state,
         "seconds": rounded(outcome.seconds),
         "memory": {
@@ -57,7 +57,13 @@ fn property(property: &PropertyOutcome) -> Value {
         "name": property.name,
         "kind": property.kind.word(),
         "verdict": property.verdict.word(),
-        "automaton": Value::Null,
+        "automaton": property.automaton.map(|a| json!({"states": a.states, "edges": a.edges})),
+        "product": property.product.map(|counts| json!({
+            "states": counts.states,
+            "transitions": counts.transitions,
+            "deadlocks": counts.deadlocks,
+            "accepting": counts.accepting,
+        })),
         "counterexamples": u8::from(counterexample.is_some()),
         "counterexample": counterexample,
     })

@@ -1,6 +1,6 @@
 //! The answer as text.
 
-use lariat_base::outcome::{Outcome, Verdict};
+use lariat_base::outcome::{Counts, Outcome, Verdict};
 use lariat_base::size::{format_count, format_size};
 use lariat_base::time::format_seconds;
 use std::fmt::Write;
@@ -10,6 +10,7 @@ pub fn outcome_text(outcome: &Outcome, with_stats: bool) -> String {
     let mut out = String::new();
     for property in &outcome.properties {
         let how = match (&property.counterexample, property.verdict) {
+            (Some(c), Verdict::Violated) if c.cycle > 0 => format!(" ({})", c.what),
             (Some(c), Verdict::Violated) => format!(" ({}, after {})", c.what, steps(c.prefix)),
             (_, Verdict::Unknown) => " (the search did not see every state)".to_owned(),
             _ => String::new(),
@@ -19,20 +20,12 @@ pub fn outcome_text(outcome: &Outcome, with_stats: bool) -> String {
             let _ = writeln!(out, "  written to {file}");
         }
     }
-    let counts = &outcome.counts;
-    let _ = write!(
-        out,
-        "{}: {} states, {} transitions, {} levels, {} deadlocks",
-        match (outcome.command, outcome.verdict_word()) {
-            ("explore", "unknown") => "unknown (incomplete)",
-            (_, word) => word,
-        },
-        format_count(counts.states),
-        format_count(counts.transitions),
-        format_count(counts.levels),
-        format_count(counts.deadlocks),
-    );
-    let rate = counts.states as f64 / outcome.seconds.max(1e-9);
+    let word = match (outcome.command, outcome.verdict_word()) {
+        ("explore", "unknown") => "unknown (incomplete)",
+        (_, word) => word,
+    };
+    let _ = write!(out, "{word}: {}", counts_text(&outcome.counts));
+    let rate = outcome.counts.states as f64 / outcome.seconds.max(1e-9);
     let _ = writeln!(out, "; {}, {} states/s", format_seconds(outcome.seconds), format_count(rate as u64));
     if let Some(error) = &outcome.error_state {
         let _ = writeln!(out, "the error state is reachable: {error}");
@@ -46,6 +39,20 @@ pub fn outcome_text(outcome: &Outcome, with_stats: bool) -> String {
         stats(outcome, &mut out);
     }
     out
+}
+
+fn counts_text(counts: &Counts) -> String {
+    let mut text = format!("{} states, {} transitions", format_count(counts.states), format_count(counts.transitions));
+    if let Some(levels) = counts.levels {
+        let _ = write!(text, ", {} levels", format_count(levels));
+    }
+    let deadlocks = format_count(counts.deadlocks);
+    // In a product the automaton's being blocked is no deadlock of the model.
+    let _ = match counts.accepting {
+        None => write!(text, ", {deadlocks} deadlocks"),
+        Some(accepting) => write!(text, ", {} accepting, {deadlocks} without successors", format_count(accepting)),
+    };
+    text
 }
 
 fn stats(outcome: &Outcome, out: &mut String) {

@@ -18,7 +18,7 @@ pub fn trace_text(trace: &Trace) -> String {
         before = &step.state;
     }
     if let Some(to) = trace.loop_to {
-        let _ = writeln!(out, "      and from here again as from state {to}");
+        let _ = writeln!(out, "      this is state {to} again, and from there on everything is repeated");
     }
     if !trace.what.is_empty() {
         let _ = writeln!(out, "   => {}", trace.what);
@@ -27,15 +27,18 @@ pub fn trace_text(trace: &Trace) -> String {
 }
 
 fn heading(trace: &Trace) -> String {
-    let length = trace.steps.len();
+    let length = match trace.loop_to {
+        None => format!("{} steps", trace.steps.len()),
+        Some(to) => format!("{to} steps and a loop of {}", trace.steps.len() - to),
+    };
     match &trace.property {
-        None => format!("Walk of {length} steps through {}", trace.model),
+        None => format!("Walk of {length} through {}", trace.model),
         Some(property) => {
             let subject = match property.expression.as_str() {
                 "" => property.kind.word().to_owned(),
                 expression => format!("{} `{expression}`", property.kind.word()),
             };
-            format!("Counterexample to {subject} in {}, {length} steps", trace.model)
+            format!("Counterexample to {subject} in {}, {length}", trace.model)
         }
     }
 }
@@ -72,6 +75,9 @@ pub fn state_text(variables: &[TraceVariable], state: &TraceState) -> String {
 
 /// The moves of a step on one line.
 pub fn moves_text(moves: &[Move]) -> String {
+    if moves.is_empty() {
+        return "(nothing can move; the state repeats for ever)".to_owned();
+    }
     let texts: Vec<String> = moves
         .iter()
         .map(|m| {

@@ -2,12 +2,19 @@
 //!
 //! | `--algorithm` | file |
 //! |---|---|
-//! | `ram` | `ram.rs` |
+//! | `ram`: all states | `ram.rs` |
+//! | `ndfs`: an accepting cycle | `ndfs.rs` |
+//! | `scc`: an accepting cycle | `scc.rs` |
 //!
 //! `reference.rs` is the plain version that the others are tested against, and that writes out small graphs.
 
+mod lasso;
+pub mod ndfs;
 pub mod ram;
 pub mod reference;
+pub mod scc;
+
+pub use lasso::{Lasso, LassoSearch};
 
 use lariat_base::{Limit, MemoryBudget, Observer, StopSignal};
 use lariat_graph::GraphError;
@@ -56,6 +63,8 @@ pub struct Exploration {
     pub levels: u64,
     /// States without successors, the error state left out.
     pub deadlocks: u64,
+    /// Accepting states, if the graph has any.
+    pub accepting: u64,
     /// Whether the error state was reached.
     pub error_reached: bool,
     /// For each goal the shortest path to a state that meets it, initial state and goal included.

@@ -78,6 +78,7 @@ struct Shared<'s> {
     frontier: AtomicU64,
     transitions: AtomicU64,
     deadlocks: AtomicU64,
+    accepting: AtomicU64,
     error_reached: AtomicBool,
     stopped: AtomicBool,
     limit: Mutex<Option<Limit>>,
@@ -103,6 +104,7 @@ impl<'s> Shared<'s> {
             frontier: AtomicU64::new(0),
             transitions: AtomicU64::new(0),
             deadlocks: AtomicU64::new(0),
+            accepting: AtomicU64::new(0),
             error_reached: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
             limit: Mutex::new(None),
@@ -143,7 +145,8 @@ impl<'s> Shared<'s> {
         self.context.observer.event(&Event::Progress(Progress {
             states: self.table.len(),
             transitions: self.transitions.load(Ordering::Relaxed),
-            level: self.level.load(Ordering::Relaxed),
+            level: Some(self.level.load(Ordering::Relaxed)),
+            depth: None,
             frontier: self.frontier.load(Ordering::Relaxed),
             memory_used: self.context.budget.used(),
             memory_budget: self.context.budget.max(),
@@ -157,6 +160,7 @@ impl<'s> Shared<'s> {
             transitions: self.transitions.load(Ordering::Relaxed),
             levels: 0,
             deadlocks: self.deadlocks.load(Ordering::Relaxed),
+            accepting: self.accepting.load(Ordering::Relaxed),
             error_reached: self.error_reached.load(Ordering::Relaxed),
             paths: self.goals.iter().map(|_| None).collect(),
             limit,
@@ -211,6 +215,10 @@ impl<'w> Worker<'w> {
         self.edges.clear();
         self.expander.expand(rows, &mut self.edges)?;
         self.shared.transitions.fetch_add(self.edges.targets().len() as u64, Ordering::Relaxed);
+        if self.shared.graph.has_acceptance() {
+            let n_accepting = rows.iter().filter(|row| self.shared.graph.is_accepting(row)).count();
+            self.shared.accepting.fetch_add(n_accepting as u64, Ordering::Relaxed);
+        }
         for (i, row) in rows.iter().enumerate() {
             if self.edges.range_of(i).is_empty() {
                 self.dead_end(row);

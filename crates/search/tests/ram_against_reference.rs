@@ -52,6 +52,8 @@ fn check_complete(graph: &RandomGraph, reference: &ExplicitGraph, found: &Explor
     assert_eq!(found.levels, reference.n_levels());
     let deadlocks = (0..reference.rows.len()).filter(|s| meets(graph, reference, *s, Goal::Deadlock)).count();
     assert_eq!(found.deadlocks, deadlocks as u64);
+    let accepting = reference.rows.iter().filter(|row| graph.is_accepting(row)).count();
+    assert_eq!(found.accepting, accepting as u64);
     assert_eq!(found.error_reached, nearest(graph, reference, Goal::Error).is_some());
 }
 

@@ -65,6 +65,11 @@ impl<'b> RowTable<'b> {
         RowWriter { table: self, block: Block::default(), spans: Vec::new(), hashes: Vec::new(), n_new: 0 }
     }
 
+    /// A stored row.
+    pub fn row(&self, id: RowId) -> &[u8] {
+        self.arena.published(id)
+    }
+
     /// The rows of a span.
     pub fn rows(&self, span: RowSpan) -> Rows<'_> {
         self.arena.rows(span)
@@ -153,18 +158,33 @@ impl RowWriter<'_, '_> {
     /// Stores the rows that are not there yet, and calls `on_new` with the place in `rows` of each of those.
     /// After an error some of the rows may be stored.
     pub fn insert(&mut self, rows: Rows<'_>, mut on_new: impl FnMut(usize)) -> Result<(), TableFull> {
+        self.insert_each(rows, |i, _, is_new| {
+            if is_new {
+                on_new(i);
+            }
+        })
+    }
+
+    /// Stores the rows that are not there yet, and calls `on_row` for every row with its place in `rows`, its number in the
+    /// table, and whether it is new. Numbers are given without gaps where there is one writer only.
+    pub fn insert_each(&mut self, rows: Rows<'_>, mut on_row: impl FnMut(usize, RowId, bool)) -> Result<(), TableFull> {
         if rows.is_empty() {
             return Ok(());
         }
         self.table.promise(rows.len() as u64)?;
         let before = self.n_new;
-        let result = self.insert_promised(rows, &mut on_new);
+        let result = self.insert_promised(rows, &mut on_row);
         let unused = rows.len() as u64 - (self.n_new - before);
         self.table.used.fetch_sub(unused, Ordering::Relaxed);
         result
     }
 
-    fn insert_promised(&mut self, rows: Rows<'_>, on_new: &mut impl FnMut(usize)) -> Result<(), TableFull> {
+    #[inline(always)]
+    fn insert_promised(
+        &mut self,
+        rows: Rows<'_>,
+        on_row: &mut impl FnMut(usize, RowId, bool),
+    ) -> Result<(), TableFull> {
         let table = self.table;
         let slots = table.read_slots();
         if slots.len() == 0 {
@@ -184,16 +204,15 @@ impl RowWriter<'_, '_> {
             {
                 table.arena.prefetch(id);
             }
-            if self.insert_row(&slots, self.hashes[i], rows.row(i))? {
-                on_new(i);
-            }
+            let (id, is_new) = self.insert_row(&slots, self.hashes[i], rows.row(i))?;
+            on_row(i, id, is_new);
         }
         Ok(())
     }
 
-    /// True if the row was not there.
+    /// The row's number, and whether it was not there.
     #[inline]
-    fn insert_row(&mut self, slots: &Slots, hash: u64, row: &[u8]) -> Result<bool, TableFull> {
+    fn insert_row(&mut self, slots: &Slots, hash: u64, row: &[u8]) -> Result<(RowId, bool), TableFull> {
         let arena = &self.table.arena;
         let mut probe = slots.probe(hash);
         let mut written = None;
@@ -201,7 +220,7 @@ impl RowWriter<'_, '_> {
             match probe.next() {
                 Probe::Entry(id) => {
                     if arena.equals(id, row) {
-                        return Ok(false);
+                        return Ok((id, false));
                     }
                 }
                 Probe::Empty => {
@@ -211,7 +230,7 @@ impl RowWriter<'_, '_> {
                     };
                     if probe.publish(id) {
                         self.note_new(id);
-                        return Ok(true);
+                        return Ok((id, true));
                     }
                     // Another thread took the slot meanwhile, perhaps for the same row: look at it again.
                 }
@@ -276,6 +295,26 @@ mod tests {
             assert_eq!(stored.len(), expected.len());
             assert_eq!(stored.into_iter().collect::<BTreeSet<_>>(), expected);
         }
+    }
+
+    #[test]
+    fn a_single_writer_numbers_rows_without_gaps_and_finds_them_by_number() {
+        let budget = MemoryBudget::new(64 << 20);
+        let table = RowTable::new(7, &budget).unwrap();
+        let mut writer = table.writer();
+        let mut random = Random::new(3);
+        let mut n_rows = 0;
+        for _ in 0..200 {
+            let rows = random_rows(&mut random, 7, 300, 20_000);
+            let mut seen = Vec::new();
+            writer.insert_each(rows.as_rows(), |i, id, is_new| seen.push((i, id, is_new))).unwrap();
+            for (i, id, is_new) in seen {
+                assert_eq!(table.row(id), rows.row(i));
+                assert!(if is_new { id.index() == n_rows } else { id.index() < n_rows });
+                n_rows += usize::from(is_new);
+            }
+        }
+        assert_eq!(table.len(), n_rows as u64);
     }
 
     #[test]

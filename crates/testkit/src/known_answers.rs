@@ -51,3 +51,49 @@ pub fn beem_rows() -> Vec<BeemRow> {
     assert!(!rows.is_empty(), "truth/beem.csv has no rows");
     rows
 }
+
+/// What is known about a BEEM model and a formula.
+#[derive(Clone, Debug)]
+pub struct LtlRow {
+    /// The name of the model, without its ending.
+    pub model: String,
+    /// The model's file.
+    pub path: PathBuf,
+    /// The formula.
+    pub formula: String,
+    /// `holds` or `violated`, with deadlocks extended by stuttering.
+    pub verdict: String,
+    /// States of the product with the automaton of `truth/products.md`.
+    pub states: u64,
+    /// Edges of the product.
+    pub transitions: u64,
+    /// Non-empty BFS levels of the product.
+    pub levels: u64,
+    /// Accepting states of the product.
+    pub accepting: u64,
+}
+
+/// The rows of `truth/ltl.csv`; none if there is no shared folder.
+pub fn ltl_rows() -> Vec<LtlRow> {
+    let Some(folder) = shared_folder() else { return Vec::new() };
+    let text = std::fs::read_to_string(folder.join("truth/ltl.csv")).expect("truth/ltl.csv");
+    let mut lines = text.lines();
+    let head = "model,formula,verdict,product_states,product_transitions,product_levels,accepting_states";
+    assert_eq!(lines.next(), Some(head));
+    let number = |text: &str| text.parse().expect("a number");
+    let rows: Vec<LtlRow> = lines
+        .map(|line| line.split(',').collect::<Vec<_>>())
+        .map(|fields| LtlRow {
+            model: fields[0].to_owned(),
+            path: folder.join("beem").join(format!("{}.dve", fields[0])),
+            formula: fields[1].to_owned(),
+            verdict: fields[2].to_owned(),
+            states: number(fields[3]),
+            transitions: number(fields[4]),
+            levels: number(fields[5]),
+            accepting: number(fields[6]),
+        })
+        .collect();
+    assert!(!rows.is_empty(), "truth/ltl.csv has no rows");
+    rows
+}

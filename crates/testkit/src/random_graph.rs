@@ -1,7 +1,8 @@
-//! Random graphs of all shapes: sparse and dense, deep and shallow, with parallel edges, self-loops, dead ends and an error state.
+//! Random graphs of all shapes: sparse and dense, deep and shallow, with parallel edges, self-loops, dead ends, accepting states and an error
+//! state.
 
 use lariat_base::Random;
-use lariat_graph::{Edges, Expander, Graph, GraphError, RowBuffer, Rows};
+use lariat_graph::{Edges, Expander, Graph, GraphError, RowBuffer, Rows, components};
 
 /// A graph given by its edges; the row of a state is its number, spread over the width.
 #[derive(Clone, Debug)]
@@ -10,6 +11,7 @@ pub struct RandomGraph {
     n_initial: usize,
     successors: Vec<Vec<u32>>,
     labels: Vec<u64>,
+    accepting: Vec<bool>,
     error: Option<u32>,
 }
 
@@ -36,7 +38,29 @@ impl RandomGraph {
         if let Some(error) = error {
             successors[error as usize].clear();
         }
-        Self { width: 1 + random.below(20).max(3), n_initial, successors, labels, error }
+        let width = 1 + random.below(20).max(3);
+        let every = 1 + random.below(40);
+        let accepting = (0..n).map(|_| random.one_in(every)).collect();
+        Self { width, n_initial, successors, labels, accepting, error }
+    }
+
+    /// The same graph, but the states of a strongly connected component are all accepting, or none is.
+    pub fn new_weak(seed: u64, states_max: usize) -> Self {
+        let mut graph = Self::new(seed, states_max);
+        let found = components(&graph.successors);
+        let mut random = Random::new(!seed);
+        let every = 1 + random.below(4);
+        let of_component: Vec<bool> = found.cyclic.iter().map(|_| random.one_in(every)).collect();
+        graph.accepting = found.of.iter().map(|component| of_component[*component as usize]).collect();
+        graph
+    }
+
+    /// One long path of accepting states that ends.
+    pub fn chain(n_states: u32) -> Self {
+        let successors: Vec<Vec<u32>> =
+            (0..n_states).map(|state| if state + 1 < n_states { vec![state + 1] } else { Vec::new() }).collect();
+        let n = n_states as usize;
+        Self { width: 4, n_initial: 1, successors, labels: vec![0; n], accepting: vec![true; n], error: None }
     }
 
     fn row(&self, state: u32) -> Vec<u8> {
@@ -70,6 +94,14 @@ impl Graph for RandomGraph {
 
     fn is_error(&self, row: &[u8]) -> bool {
         self.error == Some(Self::state(row) as u32)
+    }
+
+    fn has_acceptance(&self) -> bool {
+        true
+    }
+
+    fn is_accepting(&self, row: &[u8]) -> bool {
+        self.accepting[Self::state(row)]
     }
 }
 

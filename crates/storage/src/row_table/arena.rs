@@ -16,6 +16,13 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RowId(pub(super) u32);
 
+impl RowId {
+    /// The number, for arrays that are kept beside the table.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// Consecutive rows that are complete; only writers make spans, and what they cover never changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowSpan {
@@ -123,9 +130,10 @@ impl<'b> Arena<'b> {
     }
 
     #[inline(always)]
-    fn published(&self, id: RowId) -> &[u8] {
-        // SAFETY: ids come from slots that were read with Acquire after the writer's Release, so the row is complete, and
-        // it never changes; its `width` bytes lie in one chunk, which lives as long as the arena.
+    pub(super) fn published(&self, id: RowId) -> &[u8] {
+        // SAFETY: ids come from slots that were read with Acquire after the writer's Release, or from the writer that made the
+        // row, which hands them on after its Release; so the row is complete, and it never changes; its `width` bytes lie in
+        // one chunk, which lives as long as the arena.
         unsafe { std::slice::from_raw_parts(self.pointer(id.0), self.width) }
     }
 

@@ -1,0 +1,82 @@
+//! Watchers: what runs beside a graph and judges its infinite paths.
+//!
+//! A watcher is a Büchi automaton that reads the states of a path, one move for each step of the graph. Where it stands is its *part*
+//! of a product's row. What it may do next depends on its part and on the state that the graph leaves. A path is *accepted* where the
+//! watcher can move along with it for ever and come through accepting parts again and again; for a property that means violated.
+//!
+//! [`crate::AutomatonWatcher`] is a watcher made of an explicit automaton. A property process of a model is another.
+
+use crate::components::components;
+use crate::{GraphError, RowBuffer, Rows};
+use lariat_ltl::Strength;
+use std::collections::HashMap;
+
+/// A Büchi automaton that watches a graph.
+pub trait Watcher: Sync {
+    /// The width of every part; at least 1.
+    fn part_bytes(&self) -> usize;
+
+    /// Appends the initial parts.
+    fn initial(&self, out: &mut RowBuffer);
+
+    /// Whether paths that come here again and again are accepted.
+    fn is_accepting(&self, part: &[u8]) -> bool;
+
+    /// Whether movers want to know the graph's labels.
+    fn reads_labels(&self) -> bool {
+        false
+    }
+
+    /// How much of Büchi acceptance it needs; `Strong` is always right.
+    fn strength(&self) -> Strength {
+        Strength::Strong
+    }
+
+    /// Where the watcher is, in words.
+    fn describe(&self, part: &[u8]) -> String;
+
+    /// A worker that makes moves; each thread has its own, since it carries scratch space.
+    fn mover(&self) -> Box<dyn Mover + '_>;
+}
+
+/// Makes the moves of a watcher.
+pub trait Mover: Send {
+    /// Looks at a state that the graph leaves, which is not the error state. `labels` are its labels if the watcher reads them.
+    fn look(&mut self, row: &[u8], labels: u64);
+
+    /// Appends the parts that a watcher in `part` can move to, judged by the state looked at last: one for each way, always in the
+    /// same order.
+    fn moves(&mut self, part: &[u8], out: &mut RowBuffer) -> Result<(), GraphError>;
+}
+
+/// Whether the watcher accepts the path that goes through `rows` and then from `rows[loop_to]` on again and again. `labels` are
+/// the rows' labels, if the watcher reads them.
+///
+/// This is a second opinion on what a search found: it needs the path alone, and not the moves that the watcher made along it.
+pub fn accepts(watcher: &dyn Watcher, rows: Rows<'_>, labels: &[u64], loop_to: usize) -> Result<bool, GraphError> {
+    let mut mover = watcher.mover();
+    let mut numbers: HashMap<(usize, Vec<u8>), u32> = HashMap::new();
+    let mut nodes: Vec<(usize, Vec<u8>)> = Vec::new();
+    let mut number = |node: (usize, Vec<u8>), nodes: &mut Vec<(usize, Vec<u8>)>| {
+        *numbers.entry(node).or_insert_with_key(|node| {
+            nodes.push(node.clone());
+            nodes.len() as u32 - 1
+        })
+    };
+    let mut parts = RowBuffer::new(watcher.part_bytes());
+    watcher.initial(&mut parts);
+    for part in parts.as_rows().iter() {
+        number((0, part.to_vec()), &mut nodes);
+    }
+    let mut successors: Vec<Vec<u32>> = Vec::new();
+    while let Some((position, part)) = nodes.get(successors.len()).cloned() {
+        mover.look(rows.row(position), labels.get(position).copied().unwrap_or(0));
+        parts.clear();
+        mover.moves(&part, &mut parts)?;
+        let next = if position + 1 < rows.len() { position + 1 } else { loop_to };
+        successors.push(parts.as_rows().iter().map(|part| number((next, part.to_vec()), &mut nodes)).collect());
+    }
+    let found = components(&successors);
+    let on_cycle = |node: usize| found.cyclic[found.of[node] as usize];
+    Ok(nodes.iter().enumerate().any(|(node, (_, part))| watcher.is_accepting(part) && on_cycle(node)))
+}

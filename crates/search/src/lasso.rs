@@ -1,0 +1,208 @@
+//! What searches for accepting cycles find, and what the searches in memory share: numbered rows with a state's successors as numbers.
+
+use crate::{Context, SearchError};
+use lariat_base::{Event, Limit, Progress};
+use lariat_graph::{Edges, Expander, Graph, RowBuffer, Rows};
+use lariat_storage::{BudgetedVec, RowId, RowTable, RowWriter, TableFull};
+
+/// A path into a loop: the rows of `prefix`, then those of `cycle` again and again. An accepting row is on the cycle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lasso {
+    /// The rows before the loop; the first one is initial. Empty where the loop begins in an initial state.
+    pub prefix: Vec<Vec<u8>>,
+    /// The rows of the loop, at least one; an edge leads from the last to the first.
+    pub cycle: Vec<Vec<u8>>,
+}
+
+/// What a search for an accepting cycle found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LassoSearch {
+    /// Distinct states stored.
+    pub states: u64,
+    /// Edges of the states that were visited, each counted once.
+    pub transitions: u64,
+    /// Accepting states among those visited.
+    pub accepting: u64,
+    /// Visited states without successors, the error state left out: in a product, those in which the watcher cannot move, or
+    /// deadlocks that are ignored.
+    pub deadlocks: u64,
+    /// Whether the error state was visited.
+    pub error_reached: bool,
+    /// An accepting cycle and the way to it.
+    pub lasso: Option<Lasso>,
+    /// Why the search ended without an answer.
+    pub limit: Option<Limit>,
+    /// Whether every reachable state was visited.
+    pub complete: bool,
+    /// Bytes taken from the budget at the end.
+    pub stored_bytes: u64,
+}
+
+/// Why a search in memory comes to an end before its time.
+pub(crate) enum Halt {
+    Limit(Limit),
+    Error(SearchError),
+}
+
+impl From<lariat_graph::GraphError> for Halt {
+    fn from(error: lariat_graph::GraphError) -> Self {
+        Halt::Error(error.into())
+    }
+}
+
+impl From<lariat_base::BudgetExceeded> for Halt {
+    fn from(_: lariat_base::BudgetExceeded) -> Self {
+        Halt::Limit(Limit::Memory)
+    }
+}
+
+impl From<TableFull> for Halt {
+    fn from(full: TableFull) -> Self {
+        Halt::Limit(match full {
+            TableFull::Memory => Limit::Memory,
+            TableFull::Numbers => Limit::StateNumbers,
+        })
+    }
+}
+
+/// Visits between two looks at the stop signal.
+const VISITS_UNATTENDED: u64 = 256;
+
+/// The states of a graph as numbers, with a value of type `T` beside each.
+pub(crate) struct Numbered<'n, T> {
+    pub(crate) graph: &'n dyn Graph,
+    context: &'n Context<'n>,
+    table: &'n RowTable<'n>,
+    writer: RowWriter<'n, 'n>,
+    expander: Box<dyn Expander + 'n>,
+    edges: Edges,
+    targets: Vec<RowId>,
+    values: BudgetedVec<'n, T>,
+    unseen: T,
+    n_visits: u64,
+    pub(crate) found: LassoSearch,
+}
+
+impl<'n, T: Copy> Numbered<'n, T> {
+    /// States have the value `unseen` until another is set.
+    pub(crate) fn new(graph: &'n dyn Graph, context: &'n Context<'n>, table: &'n RowTable<'n>, unseen: T) -> Self {
+        Self {
+            graph,
+            context,
+            table,
+            writer: table.writer(),
+            expander: graph.expander(),
+            edges: Edges::new(graph.row_bytes()),
+            targets: Vec::new(),
+            values: BudgetedVec::new(context.budget),
+            unseen,
+            n_visits: 0,
+            found: LassoSearch::default(),
+        }
+    }
+
+    pub(crate) fn value(&self, state: RowId) -> T {
+        self.values.get(state.index())
+    }
+
+    pub(crate) fn set_value(&mut self, state: RowId, value: T) {
+        self.values.set(state.index(), value);
+    }
+
+    pub(crate) fn row(&self, state: RowId) -> &'n [u8] {
+        self.table.row(state)
+    }
+
+    pub(crate) fn rows(&self, states: &[RowId]) -> Vec<Vec<u8>> {
+        states.iter().map(|state| self.row(*state).to_vec()).collect()
+    }
+
+    /// The initial states.
+    pub(crate) fn initial(&mut self) -> Result<Vec<RowId>, Halt> {
+        let mut rows = RowBuffer::new(self.graph.row_bytes());
+        self.graph.initial(&mut rows);
+        self.number(rows.as_rows())?;
+        Ok(self.targets.clone())
+    }
+
+    fn number(&mut self, rows: Rows<'_>) -> Result<(), Halt> {
+        let Self { writer, targets, .. } = self;
+        targets.clear();
+        let stored = writer.insert_each(rows, |_, id, _| targets.push(id));
+        // Where rows have been stored is known by their numbers here.
+        drop(writer.take_spans());
+        while self.values.len() < self.table.len() as usize {
+            self.values.push(self.unseen)?;
+        }
+        Ok(stored?)
+    }
+
+    /// The successors of a state, in their order.
+    pub(crate) fn successors(&mut self, state: RowId) -> Result<&[RowId], Halt> {
+        let row = self.table.row(state);
+        let mut edges = std::mem::replace(&mut self.edges, Edges::new(row.len()));
+        edges.clear();
+        let expanded = self.expander.expand(Rows::new(row, row.len()), &mut edges);
+        let numbered = match expanded {
+            Ok(()) => self.number(edges.targets()),
+            Err(error) => Err(error.into()),
+        };
+        self.edges = edges;
+        numbered?;
+        Ok(&self.targets)
+    }
+
+    /// The successors of a state that is visited for the first time: it is counted.
+    pub(crate) fn visit(&mut self, state: RowId, accepting: bool, depth: usize) -> Result<&[RowId], Halt> {
+        if self.n_visits.is_multiple_of(VISITS_UNATTENDED) {
+            self.attend(depth)?;
+        }
+        self.n_visits += 1;
+        self.found.accepting += u64::from(accepting);
+        self.successors(state)?;
+        self.found.transitions += self.targets.len() as u64;
+        if self.targets.is_empty() {
+            let is_error = self.graph.is_error(self.table.row(state));
+            self.found.error_reached |= is_error;
+            self.found.deadlocks += u64::from(!is_error);
+        }
+        Ok(&self.targets)
+    }
+
+    /// Looks at the stop signal, and tells how far the search has come.
+    fn attend(&self, depth: usize) -> Result<(), Halt> {
+        self.context.observer.event(&Event::Progress(Progress {
+            states: self.table.len(),
+            transitions: self.found.transitions,
+            level: None,
+            depth: Some(depth as u64),
+            frontier: self.table.len() - self.n_visits,
+            memory_used: self.context.budget.used(),
+            memory_budget: self.context.budget.max(),
+        }));
+        match self.context.stop.reason() {
+            Some(limit) => Err(Halt::Limit(limit)),
+            None => Ok(()),
+        }
+    }
+
+    /// Looks at the stop signal now and then, in work that visits no new states.
+    pub(crate) fn attend_sometimes(&self, n_done: u64, depth: usize) -> Result<(), Halt> {
+        if n_done.is_multiple_of(VISITS_UNATTENDED) { self.attend(depth) } else { Ok(()) }
+    }
+
+    /// The result, from how the search ended: with a lasso or after everything, or before its time.
+    pub(crate) fn finish(mut self, ended: Result<Option<Lasso>, Halt>) -> Result<LassoSearch, SearchError> {
+        self.found.states = self.table.len();
+        self.found.stored_bytes = self.context.budget.used();
+        match ended {
+            Ok(lasso) => {
+                self.found.complete = lasso.is_none();
+                self.found.lasso = lasso;
+            }
+            Err(Halt::Limit(limit)) => self.found.limit = Some(limit),
+            Err(Halt::Error(error)) => return Err(error),
+        }
+        Ok(self.found)
+    }
+}
