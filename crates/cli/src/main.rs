@@ -5,6 +5,7 @@
 //! | options and help of all commands | `options.rs` |
 //! | `check` | `check.rs`, `temporal.rs` |
 //! | `explore`, `--export` | `explore.rs`, `export.rs` |
+//! | `ltl` | `ltl.rs` |
 //! | `model` | `describe.rs` |
 //! | `simulate` | `simulate.rs` |
 //! | `replay` | `replay.rs` |
@@ -21,6 +22,7 @@ mod explore;
 mod export;
 mod failure;
 mod load;
+mod ltl;
 mod machine;
 mod options;
 mod output;
@@ -61,6 +63,7 @@ fn dispatch(options: Options) -> Result<ExitStatus, Failure> {
     match options.command {
         Command::Check(options) => check::check(&options),
         Command::Explore(options) => explore::explore(&options),
+        Command::Ltl(options) => ltl::translate(&options),
         Command::Model(options) => describe::describe(&options),
         Command::Simulate(options) => simulate::simulate(&options),
         Command::Replay(options) => replay::replay(&options),

@@ -33,6 +33,8 @@ pub enum Command {
     Check(CheckOptions),
     /// Generate the whole state space: states, transitions, levels, deadlocks; with a temporal property that of the product
     Explore(ExploreOptions),
+    /// Translate an LTL formula to a Büchi automaton
+    Ltl(LtlOptions),
     /// Show what Lariat understood: processes, variables, state layout, transitions, properties
     Model(ModelOptions),
     /// Walk through a model, randomly or step by step
@@ -207,6 +209,40 @@ pub struct ExploreOptions {
 
     #[command(flatten)]
     pub search: SearchOptions,
+}
+
+#[derive(Args)]
+pub struct LtlOptions {
+    /// The formula, e.g. 'G (p -> F q)'; any word is a proposition
+    pub formula: String,
+
+    /// How the automaton is written
+    #[arg(long, value_enum, default_value_t = AutomatonFormat::Hoa)]
+    pub format: AutomatonFormat,
+
+    /// Translate the negation, which accepts the words that violate the formula
+    #[arg(long)]
+    pub negate: bool,
+
+    /// Tell the number of states and edges, the kind of automaton and the time, on standard error
+    #[arg(long)]
+    pub stats: bool,
+
+    /// Print one JSON object instead
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AutomatonFormat {
+    /// The Hanoi omega-automata format
+    Hoa,
+    /// A graph for Graphviz
+    Dot,
+    /// A never claim for SPIN
+    Never,
+    /// State by state, for people
+    Text,
 }
 
 #[derive(Args)]

@@ -12,7 +12,7 @@ use lariat_base::trace::TraceProperty;
 use lariat_exec::{Interpreter, Label, PropertyProcess};
 use lariat_graph::{AutomatonWatcher, DeadlockRuns, Watcher};
 use lariat_lang::{Diagnostics, Loaded, Span};
-use lariat_ltl::{Bare, BuchiAutomaton, Formulas};
+use lariat_ltl::{Bare, BuchiAutomaton, Formulas, TooLarge};
 use std::ops::Range;
 
 /// Propositions are bits of a word.
@@ -77,7 +77,7 @@ fn is_never_claim(text: &str) -> bool {
 }
 
 /// A message about a place in a text.
-fn render(what: &str, text: &str, span: Range<usize>, message: String, help: Option<String>) -> Failure {
+pub fn render(what: &str, text: &str, span: Range<usize>, message: String, help: Option<String>) -> Failure {
     let mut diagnostics = Diagnostics::default();
     let diagnostic = diagnostics.error(Span { start: span.start as u32, end: span.end as u32 }, message);
     if let Some(help) = help {
@@ -91,12 +91,16 @@ fn negation(option: &str, text: &str) -> Result<BuchiAutomaton, Failure> {
     let mut formulas = Formulas::new();
     let formula = lariat_ltl::parse(text, &mut formulas, Bare::Expressions)
         .map_err(|error| render(option, text, error.span, error.message, error.help))?;
-    if formulas.propositions().len() > PROPOSITIONS_MAX {
-        let message = format!("{option}: a formula can have at most {PROPOSITIONS_MAX} different propositions");
-        return Err(Failure::input(message));
+    lariat_ltl::buchi(&mut formulas, formula, true).map_err(|error| too_large(option, error))
+}
+
+/// A formula with too many propositions is wrong; one with too large an automaton meets a limit.
+pub fn too_large(what: &str, error: TooLarge) -> Failure {
+    let message = format!("{what}: {error}");
+    match error {
+        TooLarge::Propositions => Failure::input(message),
+        TooLarge::Automaton => Failure::limit(message),
     }
-    lariat_ltl::buchi(&mut formulas, formula, true)
-        .map_err(|_| Failure::limit(format!("{option}: the automaton of this formula grows too large")))
 }
 
 /// The temporal properties that the options ask for, in their order.

@@ -36,7 +36,7 @@ mod tests {
         let mut formulas = Formulas::new();
         let formula = parse("F p", &mut formulas, Bare::Words).expect("a formula");
         let automaton = buchi(&mut formulas, formula, false).expect("a small automaton");
-        let expected = "F p\nstate 0, initial\n  p -> 1\n  !p -> 0\nstate 1, accepting\n  true -> 1\n";
+        let expected = "F p\nstate 0, initial\n  !p -> 0\n  p -> 1\nstate 1, accepting\n  true -> 1\n";
         assert_eq!(write_text(&automaton, Some("F p")), expected);
     }
 }
