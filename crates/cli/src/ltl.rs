@@ -29,15 +29,20 @@ pub fn translate(options: &LtlOptions) -> Result<ExitStatus, Failure> {
         AutomatonFormat::Text => lariat_ltl::write_text(&automaton, Some(&name)),
     })?;
     if options.stats {
-        // On standard error, so that the automaton can go into a file or a pipe.
-        output::line(&format!(
+        let stats = format!(
             "{} states, {} edges, {} accepting, {}, {}; {seconds:.3} s",
             automaton.states.len(),
             automaton.n_edges(),
             automaton.states.iter().filter(|s| s.accepting).count(),
             strength_word(&automaton),
             if is_deterministic(&automaton) { "deterministic" } else { "nondeterministic" },
-        ));
+        );
+        // As a comment of the format, so that what reads the automaton reads on.
+        output::text(&match options.format {
+            AutomatonFormat::Hoa | AutomatonFormat::Never => format!("/* {stats} */\n"),
+            AutomatonFormat::Dot => format!("// {stats}\n"),
+            AutomatonFormat::Text => format!("{stats}\n"),
+        })?;
     }
     Ok(ExitStatus::Fine)
 }

@@ -224,7 +224,7 @@ pub struct LtlOptions {
     #[arg(long)]
     pub negate: bool,
 
-    /// Tell the number of states and edges, the kind of automaton and the time, on standard error
+    /// Add the number of states and edges, the kind of automaton and the time, as a comment
     #[arg(long)]
     pub stats: bool,
 

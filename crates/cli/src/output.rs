@@ -22,13 +22,8 @@ pub fn bytes(bytes: &[u8]) -> Result<ExitStatus, Failure> {
 
 /// Writes a note to standard error.
 pub fn note(text: &str) {
-    line(&format!("note: {text}"));
-}
-
-/// Writes a line to standard error.
-pub fn line(text: &str) {
     // Nothing can be done about a closed standard error.
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
+    let _ = writeln!(std::io::stderr().lock(), "note: {text}");
 }
 
 /// Writes an error to standard error. Messages about sources bring their own first word.

@@ -212,7 +212,7 @@ fn colours(tgba: &Tgba, of: &[usize], cyclic: &[bool], accepting: &[bool]) -> Ve
             (l, true, false) => l.map_or(1, |l| l + (l + 1) % 2),
         };
     }
-    of.iter().map(|c| colour[*c] % 2 == 0).collect()
+    of.iter().map(|c| colour[*c].is_multiple_of(2)).collect()
 }
 
 /// The smallest deterministic automaton, by splitting classes until all members do the same.
