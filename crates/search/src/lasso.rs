@@ -129,8 +129,6 @@ impl<'n, T: Copy> Numbered<'n, T> {
         let Self { writer, targets, .. } = self;
         targets.clear();
         let stored = writer.insert_each(rows, |_, id, _| targets.push(id));
-        // Where rows have been stored is known by their numbers here.
-        drop(writer.take_spans());
         while self.values.len() < self.table.len() as usize {
             self.values.push(self.unseen)?;
         }
@@ -170,7 +168,9 @@ impl<'n, T: Copy> Numbered<'n, T> {
     }
 
     /// Looks at the stop signal, and tells how far the search has come.
-    fn attend(&self, depth: usize) -> Result<(), Halt> {
+    fn attend(&mut self, depth: usize) -> Result<(), Halt> {
+        // Rows are found by their numbers here, so nobody asks where the new ones lie.
+        drop(self.writer.take_spans());
         self.context.observer.event(&Event::Progress(Progress {
             states: self.table.len(),
             transitions: self.found.transitions,
@@ -187,7 +187,7 @@ impl<'n, T: Copy> Numbered<'n, T> {
     }
 
     /// Looks at the stop signal now and then, in work that visits no new states.
-    pub(crate) fn attend_sometimes(&self, n_done: u64, depth: usize) -> Result<(), Halt> {
+    pub(crate) fn attend_sometimes(&mut self, n_done: u64, depth: usize) -> Result<(), Halt> {
         if n_done.is_multiple_of(VISITS_UNATTENDED) { self.attend(depth) } else { Ok(()) }
     }
 
