@@ -1,6 +1,7 @@
 //! The automaton of a formula accepts just the words that satisfy it.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+#![allow(clippy::disallowed_methods, reason = "a long run is asked for through the environment")]
 
 use lariat_base::Random;
 use lariat_ltl::{Bare, Formulas, buchi, parse, print, word};
