@@ -97,3 +97,30 @@ pub fn ltl_rows() -> Vec<LtlRow> {
     assert!(!rows.is_empty(), "truth/ltl.csv has no rows");
     rows
 }
+
+/// The sizes that other tools reach for a formula; none where a tool gave up.
+#[derive(Clone, Debug)]
+pub struct LtlSizeRow {
+    /// The formula.
+    pub formula: String,
+    /// States of Spot's Büchi automaton.
+    pub spot: Option<usize>,
+    /// States of ltl3ba's.
+    pub ltl3ba: Option<usize>,
+}
+
+/// The rows of `truth/ltl_sizes.csv`; none if there is no shared folder.
+pub fn ltl_size_rows() -> Vec<LtlSizeRow> {
+    let Some(folder) = shared_folder() else { return Vec::new() };
+    let text = std::fs::read_to_string(folder.join("truth/ltl_sizes.csv")).expect("truth/ltl_sizes.csv");
+    let mut lines = text.lines();
+    assert!(lines.next().is_some_and(|titles| titles.starts_with("family,formula,spot_ba_states,")));
+    lines
+        .map(|line| line.split(',').collect::<Vec<_>>())
+        .map(|fields| LtlSizeRow {
+            formula: fields[1].to_owned(),
+            spot: fields[2].parse().ok(),
+            ltl3ba: fields[6].parse().ok(),
+        })
+        .collect()
+}

@@ -55,6 +55,15 @@ impl RandomGraph {
         graph
     }
 
+    /// The same graph with no error state and any labels of three in each state: one for formulas to be asked about.
+    pub fn without_error(seed: u64, states_max: usize) -> Self {
+        let mut graph = Self::new(seed, states_max);
+        let mut random = Random::new(!seed);
+        graph.labels.iter_mut().for_each(|labels| *labels = random.below(8) as u64);
+        graph.error = None;
+        graph
+    }
+
     /// One long path of accepting states that ends.
     pub fn chain(n_states: u32) -> Self {
         let successors: Vec<Vec<u32>> =
