@@ -28,8 +28,8 @@ fn main() -> ExitCode {
 
 fn ci() -> bool {
     cargo(&["fmt", "--all", "--check"])
-        && cargo(&["clippy", "--workspace", "--all-targets", "--release", "--", "-D", "warnings"])
-        && cargo(&["test", "--workspace", "--release"])
+        && cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
+        && cargo(&["test", "--workspace"])
 }
 
 fn fuzz(seconds: &str) -> bool {
