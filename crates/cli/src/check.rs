@@ -47,7 +47,7 @@ pub fn check(options: &CheckOptions) -> Result<ExitStatus, Failure> {
     let mut phases = Phases::begin();
     let loaded = load::load(&options.source, options.search.display.quiet)?;
     let mut asked = asked(options, &loaded)?;
-    let mut temporal = temporal::asked(&options.temporal, &loaded)?;
+    let mut temporal = temporal::asked(&options.temporal, options.search.memory, &loaded)?;
     if asked.is_empty() && temporal.is_empty() {
         match temporal::carried(&loaded)? {
             Some(property) => temporal.push(property),

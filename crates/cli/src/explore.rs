@@ -15,7 +15,7 @@ use lariat_search::{Extent, Goal};
 pub fn explore(options: &ExploreOptions) -> Result<ExitStatus, Failure> {
     let phases = Phases::begin();
     let loaded = load::load(&options.source, options.search.display.quiet)?;
-    let temporal = temporal::asked(&options.temporal, &loaded)?;
+    let temporal = temporal::asked(&options.temporal, options.search.memory, &loaded)?;
     check_algorithm(&options.search, true, false)?;
     if let Some(file) = &options.export {
         export::check_name(file)?;

@@ -12,7 +12,7 @@ use lariat_base::trace::TraceProperty;
 use lariat_exec::{Interpreter, Label, PropertyProcess};
 use lariat_graph::{AutomatonWatcher, DeadlockRuns, Watcher};
 use lariat_lang::{Diagnostics, Loaded, Span};
-use lariat_ltl::{Bare, BuchiAutomaton, Formulas, TooLarge};
+use lariat_ltl::{Bare, BuchiAutomaton, Formulas, MEMORY_BYTES_MAX, TooLarge};
 use std::ops::Range;
 
 /// Propositions are bits of a word.
@@ -36,7 +36,7 @@ enum Source {
 /// What an explicit automaton is made from.
 pub enum Origin<'o> {
     /// An LTL formula; the automaton accepts the runs that violate it. `option` names it in messages.
-    Formula { option: &'o str, text: &'o str },
+    Formula { option: &'o str, text: &'o str, memory_bytes_max: usize },
     /// The text of a file with an automaton: HOA, or a never claim. `file` names it in messages.
     File { file: &'o str, text: &'o str },
 }
@@ -44,7 +44,7 @@ pub enum Origin<'o> {
 /// The automaton of the bad runs. Whatever is wrong with the text is told with its place in it.
 pub fn automaton_for(origin: &Origin) -> Result<BuchiAutomaton, Failure> {
     match origin {
-        Origin::Formula { option, text } => negation(option, text),
+        Origin::Formula { option, text, memory_bytes_max } => negation(option, text, *memory_bytes_max),
         Origin::File { file, text } => {
             let read = if is_never_claim(text) {
                 lariat_ltl::read_never(text, Bare::Expressions)
@@ -87,11 +87,11 @@ pub fn render(what: &str, text: &str, span: Range<usize>, message: String, help:
 }
 
 /// The automaton of the runs that violate a formula.
-fn negation(option: &str, text: &str) -> Result<BuchiAutomaton, Failure> {
+fn negation(option: &str, text: &str, memory_bytes_max: usize) -> Result<BuchiAutomaton, Failure> {
     let mut formulas = Formulas::new();
     let formula = lariat_ltl::parse(text, &mut formulas, Bare::Expressions)
         .map_err(|error| render(option, text, error.span, error.message, error.help))?;
-    lariat_ltl::buchi(&mut formulas, formula, true).map_err(|error| too_large(option, error))
+    lariat_ltl::buchi_within(&mut formulas, formula, true, memory_bytes_max).map_err(|error| too_large(option, error))
 }
 
 /// A formula with too many propositions is wrong; one with too large an automaton meets a limit.
@@ -104,14 +104,15 @@ pub fn too_large(what: &str, error: TooLarge) -> Failure {
 }
 
 /// The temporal properties that the options ask for, in their order.
-pub fn asked(options: &TemporalOptions, loaded: &Loaded) -> Result<Vec<Temporal>, Failure> {
+pub fn asked(options: &TemporalOptions, memory: Option<u64>, loaded: &Loaded) -> Result<Vec<Temporal>, Failure> {
+    let memory = memory.map_or(MEMORY_BYTES_MAX, |bytes| MEMORY_BYTES_MAX.min(bytes as usize));
     let mut asked = Vec::new();
     for text in &options.ltl {
-        asked.push(Temporal::formula("--ltl", text)?);
+        asked.push(Temporal::formula("--ltl", text, memory)?);
     }
     for file in &options.ltl_file {
         for (place, formula) in formulas_of(file, &load::read_text(file)?)? {
-            asked.push(Temporal::formula(&place, &formula)?);
+            asked.push(Temporal::formula(&place, &formula, memory)?);
         }
     }
     for file in &options.automaton {
@@ -143,8 +144,8 @@ pub fn carried(loaded: &Loaded) -> Result<Option<Temporal>, Failure> {
 }
 
 impl Temporal {
-    fn formula(option: &str, text: &str) -> Result<Self, Failure> {
-        let automaton = Source::Automaton(automaton_for(&Origin::Formula { option, text })?);
+    fn formula(option: &str, text: &str, memory_bytes_max: usize) -> Result<Self, Failure> {
+        let automaton = Source::Automaton(automaton_for(&Origin::Formula { option, text, memory_bytes_max })?);
         let property = TraceProperty { kind: PropertyKind::Ltl, expression: text.to_owned(), automaton: None };
         Ok(Self { name: format!("ltl:{text}"), property, automaton })
     }
@@ -173,7 +174,7 @@ impl Temporal {
     /// The property that a trace claims to be a counterexample of.
     pub fn of_trace(property: &TraceProperty, loaded: &Loaded) -> Result<Self, Failure> {
         match (property.kind, &property.automaton) {
-            (PropertyKind::Ltl, None) => Self::formula("the trace's formula", &property.expression),
+            (PropertyKind::Ltl, None) => Self::formula("the trace's formula", &property.expression, MEMORY_BYTES_MAX),
             (PropertyKind::Automaton, Some(text)) => Self::file(&property.expression, text.clone()),
             (PropertyKind::Automaton, None) => Self::process(&property.expression, loaded),
             _ => Err(Failure::input("the trace's property is not a temporal one")),

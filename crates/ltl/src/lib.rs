@@ -62,7 +62,7 @@ pub use never::write_never;
 pub use never_read::read_never;
 pub use operands::MAX_DEPTH;
 pub use parse::{Bare, FormulaError, parse};
-pub use pipeline::buchi;
+pub use pipeline::{MEMORY_BYTES_MAX, buchi, buchi_within};
 pub use position::ReadError;
 pub use print::print;
 pub use text::write_text;

@@ -13,20 +13,33 @@ use crate::obligation;
 use crate::simplify::Simplifier;
 use crate::simulation::{Marks, cost, reduced, with_irrelevant_marks};
 use crate::tgba::Tgba;
-use crate::translate::{STATES_MAX, TooLarge, translate};
+use crate::translate::{Limits, STATES_MAX, TooLarge, translate};
 
 /// Orders of marks that are tried, at most.
 const ORDERS_MAX: usize = 24;
 /// What may be spent on trying out choices, in compared pairs of edges.
 const COST_MAX: usize = 40_000_000;
 
+/// What [`buchi`] may use of memory, in bytes. Formulas that people write need a small part of it.
+pub const MEMORY_BYTES_MAX: usize = 1 << 30;
+
 /// A formula (negated, if asked for) as a Büchi automaton with acceptance on states.
 pub fn buchi(formulas: &mut Formulas, formula: Formula, negated: bool) -> Result<BuchiAutomaton, TooLarge> {
+    buchi_within(formulas, formula, negated, MEMORY_BYTES_MAX)
+}
+
+/// The same within a given number of bytes.
+pub fn buchi_within(
+    formulas: &mut Formulas,
+    formula: Formula,
+    negated: bool,
+    memory_bytes_max: usize,
+) -> Result<BuchiAutomaton, TooLarge> {
     if formulas.propositions().len() > MAX_PROPOSITIONS {
         return Err(TooLarge::Propositions);
     }
     let mut bdd = Bdd::new();
-    let variants = variants(formulas, formula, negated);
+    let variants = variants_of(formulas, formula, negated);
     let mut generalised: Vec<Tgba> = Vec::new();
     for variant in variants {
         // Other variants are worth a look as long as they are not much larger.
@@ -34,7 +47,7 @@ pub fn buchi(formulas: &mut Formulas, formula: Formula, negated: bool) -> Result
         if generalised.iter().map(cost).sum::<usize>() > COST_MAX {
             break;
         }
-        match translate(formulas, variant, states_max, &mut bdd) {
+        match translate(formulas, variant, Limits { states_max, memory_bytes_max }, &mut bdd) {
             Ok(tgba) => generalised.push(reduced(&tgba, Marks::OnEdges, &mut bdd)),
             Err(too_large) if generalised.is_empty() => return Err(too_large),
             Err(_) => {}
@@ -46,13 +59,15 @@ pub fn buchi(formulas: &mut Formulas, formula: Formula, negated: bool) -> Result
     for tgba in &generalised {
         candidates.extend(smallest_degeneralised(tgba, &mut spent, &mut bdd));
     }
-    candidates.extend(smallest_deterministic(formulas, formula, negated, &generalised[0], &mut bdd));
+    let opposite = variants_of(formulas, formula, !negated)[0];
+    let limits = Limits { states_max: 2 * generalised[0].states.len() + 50, memory_bytes_max };
+    candidates.extend(smallest_deterministic(formulas, opposite, &generalised[0], limits, &mut bdd));
     candidates.sort_by_key(size);
     Ok(finished(&candidates[0], formulas.propositions(), &mut bdd))
 }
 
 /// Formulas with the same meaning, in negation normal form.
-fn variants(formulas: &mut Formulas, formula: Formula, negated: bool) -> Vec<Formula> {
+fn variants_of(formulas: &mut Formulas, formula: Formula, negated: bool) -> Vec<Formula> {
     let mut variants = Vec::new();
     for gather in [false, true] {
         let mut simplifier = Simplifier::new(gather);
@@ -71,16 +86,15 @@ fn variants(formulas: &mut Formulas, formula: Formula, negated: bool) -> Vec<For
     variants
 }
 
-/// The smallest deterministic weak automaton, if there is one.
+/// The smallest deterministic weak automaton, if there is one. `opposite` is the negation of the formula.
 fn smallest_deterministic(
     formulas: &mut Formulas,
-    formula: Formula,
-    negated: bool,
+    opposite: Formula,
     tgba: &Tgba,
+    limits: Limits,
     bdd: &mut Bdd,
 ) -> Option<Tgba> {
-    let opposite = variants(formulas, formula, !negated)[0];
-    let negation = translate(formulas, opposite, 2 * tgba.states.len() + 50, bdd).ok()?;
+    let negation = translate(formulas, opposite, limits, bdd).ok()?;
     let negation = reduced(&negation, Marks::OnEdges, bdd);
     let minimal = obligation::minimised(tgba, &negation, bdd)?;
     Some(reduced(&minimal, Marks::OnStates, bdd))

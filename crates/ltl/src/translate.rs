@@ -17,8 +17,6 @@ use std::rc::Rc;
 
 /// More states than this are always given up on.
 pub(crate) const STATES_MAX: usize = 20_000;
-/// Nodes of decision diagrams, likewise.
-const NODES_MAX: usize = 4_000_000;
 
 /// The translation was given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,15 +38,23 @@ impl std::fmt::Display for TooLarge {
 
 impl std::error::Error for TooLarge {}
 
-/// The automaton of a formula in negation normal form, unless it has more than `states_max` states.
+/// What a translation may use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) states_max: usize,
+    pub(crate) memory_bytes_max: usize,
+}
+
+/// The automaton of a formula in negation normal form, unless it passes the limits.
 pub(crate) fn translate(
     formulas: &mut Formulas,
     formula: Formula,
-    states_max: usize,
+    limits: Limits,
     bdd: &mut Bdd,
 ) -> Result<Tgba, TooLarge> {
     let mut translation = Translation {
-        states_max,
+        limits,
+        n_edges: 0,
         n_propositions: formulas.propositions().len() as u32,
         formulas,
         bdd,
@@ -73,7 +79,8 @@ struct Translation<'a> {
     formulas: &'a mut Formulas,
     bdd: &'a mut Bdd,
     n_propositions: u32,
-    states_max: usize,
+    limits: Limits,
+    n_edges: usize,
     functions: QuickMap<Formula, Function>,
     variables: Vec<Meaning>,
     obligations: QuickMap<Formula, Function>,
@@ -103,10 +110,12 @@ impl Translation<'_> {
         let mut waiting = vec![initial];
         let mut outgoing: Vec<Vec<(Function, Function, u32)>> = Vec::new();
         while outgoing.len() < waiting.len() {
-            if waiting.len() > self.states_max || self.bdd.len() > NODES_MAX {
+            if waiting.len() > self.limits.states_max {
                 return Err(TooLarge::Automaton);
             }
+            self.check_memory()?;
             let edges = self.edges(waiting[outgoing.len()])?;
+            self.n_edges += edges.len();
             for (_, target, _) in &edges {
                 numbers.entry(*target).or_insert_with(|| {
                     waiting.push(*target);
@@ -129,6 +138,14 @@ impl Translation<'_> {
             })
             .collect();
         Ok(Tgba { states, initial: 0, n_marks })
+    }
+
+    fn check_memory(&self) -> Result<(), TooLarge> {
+        let edges = self.n_edges * size_of::<(Function, Function, u32)>();
+        if self.bdd.memory_bytes() + edges > self.limits.memory_bytes_max {
+            return Err(TooLarge::Automaton);
+        }
+        Ok(())
     }
 
     /// The edges of a state: label, function of the target, promises made.
@@ -316,6 +333,7 @@ impl Translation<'_> {
             Node::Implies(..) | Node::Equivalent(..) | Node::Xor(..) => return Err(TooLarge::Automaton),
         };
         self.functions.insert(formula, function);
+        self.check_memory()?;
         Ok(function)
     }
 
