@@ -4,22 +4,32 @@ use std::rc::Rc;
 
 use crate::budget::check_length;
 use crate::builtins::Builtin;
+use crate::input::Place;
 use crate::symbols::Definition;
+use crate::text::{NOWHERE, Text};
+
+/// The text of what has none.
+static NOTHING: Text = Text::new();
 
 /// One argument.
 pub(crate) enum Argument {
-    Text(Vec<u8>),
+    Text(Text),
     /// What `defn` of a builtin gives; only some builtins understand it.
     Builtin(Builtin),
 }
 
 impl Argument {
     /// The text; a builtin has none.
-    pub(crate) fn text(&self) -> &[u8] {
+    pub(crate) fn text(&self) -> &Text {
         match self {
             Argument::Text(text) => text,
-            Argument::Builtin(_) => b"",
+            Argument::Builtin(_) => &NOTHING,
         }
+    }
+
+    /// The bytes of the text.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.text().bytes()
     }
 }
 
@@ -27,9 +37,9 @@ impl Argument {
 pub(crate) struct Call {
     pub(crate) name: Vec<u8>,
     pub(crate) definition: Rc<Definition>,
-    pub(crate) line: u32,
+    pub(crate) place: Place,
     pub(crate) arguments: Vec<Argument>,
-    text: Vec<u8>,
+    text: Text,
     builtin: Option<Builtin>,
     parentheses: usize,
     /// Whether the current argument has nothing yet, so that white space is skipped.
@@ -37,13 +47,13 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    pub(crate) fn new(name: Vec<u8>, definition: Rc<Definition>, line: u32) -> Self {
+    pub(crate) fn new(name: Vec<u8>, definition: Rc<Definition>, place: Place) -> Self {
         Call {
             name,
             definition,
-            line,
+            place,
             arguments: Vec::new(),
-            text: Vec::new(),
+            text: Text::new(),
             builtin: None,
             parentheses: 0,
             fresh: true,
@@ -56,9 +66,9 @@ impl Call {
     }
 
     /// Adds text that is not looked at any more.
-    pub(crate) fn add(&mut self, text: &[u8]) -> Result<(), String> {
+    pub(crate) fn add(&mut self, text: &Text) -> Result<(), String> {
         self.fresh = false;
-        self.text.extend_from_slice(text);
+        self.text.append(text);
         check_length(self.text.len())
     }
 
@@ -70,8 +80,8 @@ impl Call {
         }
     }
 
-    /// Adds a character that may structure the arguments; true once the call is complete.
-    pub(crate) fn add_simple(&mut self, byte: u8) -> Result<bool, String> {
+    /// Adds a character of line `own` that may structure the arguments; true once the call is complete.
+    pub(crate) fn add_simple(&mut self, byte: u8, own: u32) -> Result<bool, String> {
         let space = byte.is_ascii_whitespace() || byte == 0x0b;
         if self.fresh && space {
             return Ok(false);
@@ -85,7 +95,9 @@ impl Call {
             b')' => self.parentheses -= 1,
             _ => {}
         }
-        self.add(&[byte])?;
+        self.fresh = false;
+        self.text.push(byte, own);
+        check_length(self.text.len())?;
         Ok(false)
     }
 
@@ -104,38 +116,41 @@ pub(crate) fn joined(
     arguments: &[Argument],
     separator: u8,
     quotes: Option<&(Vec<u8>, Vec<u8>)>,
-    out: &mut Vec<u8>,
+    out: &mut Text,
 ) -> Result<(), String> {
     for (index, argument) in arguments.iter().enumerate() {
         if index > 0 {
-            out.push(separator);
+            out.push(separator, NOWHERE);
         }
         if let Some((open, _)) = quotes {
-            out.extend_from_slice(open);
+            out.push_all(open, NOWHERE);
         }
-        out.extend_from_slice(argument.text());
+        out.append(argument.text());
         if let Some((_, close)) = quotes {
-            out.extend_from_slice(close);
+            out.push_all(close, NOWHERE);
         }
         check_length(out.len())?;
     }
     Ok(())
 }
 
-/// The text of a macro with `$1`, `$#`, `$*`, `$@` and the like replaced.
+/// The text of a macro with `$1`, `$#`, `$*`, `$@` and the like replaced; all of it keeps its lines.
 pub(crate) fn substitute(
-    body: &[u8],
+    body: &Text,
     name: &[u8],
     arguments: &[Argument],
     quotes: &(Vec<u8>, Vec<u8>),
-) -> Result<Vec<u8>, String> {
-    let mut out = Vec::with_capacity(body.len());
+) -> Result<Text, String> {
+    let (text, body) = (body, body.bytes());
+    let mut out = Text::new();
     let mut at = 0;
-    while let Some(&byte) = body.get(at) {
-        at += 1;
-        if byte != b'$' {
-            out.push(byte);
-            continue;
+    loop {
+        let plain = body.get(at..).unwrap_or_default();
+        let plain = plain.iter().position(|&byte| byte == b'$').unwrap_or(plain.len());
+        out.append_part(text, at..at + plain);
+        at += plain + 1;
+        if at > body.len() {
+            break;
         }
         match body.get(at) {
             Some(digit) if digit.is_ascii_digit() => {
@@ -145,15 +160,12 @@ pub(crate) fn substitute(
                     at += 1;
                 }
                 match index.checked_sub(1) {
-                    None => out.extend_from_slice(name),
-                    Some(index) => {
-                        let text = arguments.get(index).map_or(&b""[..], Argument::text);
-                        out.extend_from_slice(text);
-                    }
+                    None => out.push_all(name, NOWHERE),
+                    Some(index) => out.append(arguments.get(index).map_or(&NOTHING, Argument::text)),
                 }
             }
             Some(b'#') => {
-                out.extend_from_slice(arguments.len().to_string().as_bytes());
+                out.push_all(arguments.len().to_string().as_bytes(), NOWHERE);
                 at += 1;
             }
             Some(b'*') => {
@@ -164,9 +176,10 @@ pub(crate) fn substitute(
                 joined(arguments, b',', Some(quotes), &mut out)?;
                 at += 1;
             }
-            _ => out.push(b'$'),
+            _ => out.append_part(text, at - 1..at),
         }
         check_length(out.len())?;
     }
+    check_length(out.len())?;
     Ok(out)
 }

@@ -29,7 +29,7 @@ struct Formatter<'a> {
 /// Formats the arguments after the first by the first.
 pub(crate) fn format(values: &[Argument]) -> Result<Vec<u8>, String> {
     let mut values = values.iter();
-    let pattern = values.next().map_or(&b""[..], Argument::text);
+    let pattern = values.next().map_or(&b""[..], Argument::bytes);
     let mut formatter = Formatter { pattern, at: 0, values };
     let mut out = Vec::new();
     while let Some(byte) = formatter.take() {
@@ -58,7 +58,7 @@ impl Formatter<'_> {
     }
 
     fn text(&mut self) -> Vec<u8> {
-        self.values.next().map_or(Vec::new(), |value| value.text().to_vec())
+        self.values.next().map_or(Vec::new(), |value| value.bytes().to_vec())
     }
 
     fn number(&mut self) -> Result<i32, String> {

@@ -15,6 +15,7 @@ mod output;
 mod preamble;
 mod regex;
 mod symbols;
+mod text;
 mod token;
 
 pub use error::M4Error;
@@ -36,9 +37,14 @@ pub struct Define {
 pub struct Expansion {
     /// The expanded text.
     pub text: String,
-    /// For each line of `text` the 1-based input line that produced its first character; text
-    /// from a macro has the line of the call in the outermost source. A final newline starts no
-    /// further line.
+    /// For each line of `text` the 1-based line of the source that its first character other than
+    /// white space comes from; for a blank line that of its first character, be it the newline. A
+    /// final newline starts no further line.
+    ///
+    /// A character comes from the line where it is written: text in a macro's argument or in a
+    /// definition keeps its own line wherever it comes out. What is not written in the source, as
+    /// the results of builtins like `eval`, included files, values the caller defines and the
+    /// macros of [`PREAMBLE`], comes from the line of the nearest call that is written there.
     pub origins: Vec<u32>,
 }
 
@@ -58,8 +64,7 @@ pub fn expand(source: &str, defines: &[Define], include: Include<'_>) -> Result<
 /// The preamble comes before `defines`, so that a caller may replace one of its macros.
 pub fn expand_model(source: &str, defines: &[Define], include: Include<'_>) -> Result<Expansion, M4Error> {
     let mut machine = Machine::new(include);
-    machine.run(PREAMBLE)?;
-    machine.discard_output();
+    machine.prepare(PREAMBLE)?;
     machine.predefine(defines);
     machine.mark_given(defines);
     machine.run(source)?;

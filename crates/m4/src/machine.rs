@@ -6,10 +6,11 @@ use crate::budget::{Budget, MOST_NESTED_CALLS};
 use crate::builtins;
 use crate::call::{Argument, Call, substitute};
 use crate::error::shown;
-use crate::input::{Input, Next};
+use crate::input::{Input, Next, Place};
 use crate::output::Output;
 use crate::preamble;
 use crate::symbols::{Definition, Symbols};
+use crate::text::Text;
 use crate::token::{Piece, Syntax, Token, at_arguments, next_token};
 use crate::{Define, Expansion, Include, M4Error};
 
@@ -24,13 +25,13 @@ pub(crate) struct Machine<'a> {
     pub(crate) output: Output,
     pub(crate) include: Include<'a>,
     pub(crate) budget: Budget,
-    /// The line of the call that runs.
-    pub(crate) line: u32,
+    /// Where the call that runs stands.
+    pub(crate) place: Place,
     /// Whether `m4exit` was called.
     pub(crate) stopped: bool,
     /// What `errprint` said last: the reason of a failing `m4exit`.
     pub(crate) complaint: Vec<u8>,
-    wrapped: Vec<(Vec<u8>, u32)>,
+    wrapped: Vec<(Text, Place)>,
     calls: Vec<Call>,
 }
 
@@ -43,7 +44,7 @@ impl<'a> Machine<'a> {
             output: Output::default(),
             include,
             budget: Budget::default(),
-            line: 1,
+            place: Place { outer: 1, near: 1 },
             stopped: false,
             complaint: Vec::new(),
             wrapped: Vec::new(),
@@ -54,7 +55,7 @@ impl<'a> Machine<'a> {
     /// Makes the caller's definitions.
     pub(crate) fn predefine(&mut self, defines: &[Define]) {
         for define in defines {
-            let value = Definition::Text(define.value.as_bytes().to_vec());
+            let value = Definition::Text(Text::nowhere(define.value.as_bytes().to_vec()));
             self.symbols.define(define.name.as_bytes(), value);
         }
     }
@@ -63,13 +64,25 @@ impl<'a> Machine<'a> {
     pub(crate) fn mark_given(&mut self, defines: &[Define]) {
         for define in defines {
             let mark = preamble::given_mark(&define.value);
-            self.symbols.define(mark.as_bytes(), Definition::Text(Vec::new()));
+            self.symbols.define(mark.as_bytes(), Definition::Text(Text::new()));
         }
     }
 
-    /// Expands `source` to its end.
+    /// Expands the caller's source to its end.
     pub(crate) fn run(&mut self, source: &str) -> Result<(), M4Error> {
-        self.input.start(source);
+        self.input.start(source, true);
+        self.read_all()
+    }
+
+    /// Makes the definitions of the preamble; its text has no lines, and what it writes is dropped.
+    pub(crate) fn prepare(&mut self, preamble: &str) -> Result<(), M4Error> {
+        self.input.start(preamble, false);
+        self.read_all()?;
+        self.output = Output::default();
+        Ok(())
+    }
+
+    fn read_all(&mut self) -> Result<(), M4Error> {
         while !self.stopped {
             let token =
                 next_token(&mut self.input, &self.syntax).map_err(|(line, message)| M4Error { line, message })?;
@@ -79,7 +92,7 @@ impl<'a> Machine<'a> {
                 }
                 continue;
             }
-            self.line = self.input.line();
+            self.place = self.input.place();
             self.handle(token)?;
         }
         if self.stopped {
@@ -88,11 +101,6 @@ impl<'a> Machine<'a> {
         self.output.divert(0);
         self.output.undivert_all();
         Ok(())
-    }
-
-    /// Forgets what was written so far.
-    pub(crate) fn discard_output(&mut self) {
-        self.output = Output::default();
     }
 
     /// The result.
@@ -107,35 +115,36 @@ impl<'a> Machine<'a> {
     }
 
     /// Keeps `text` to be read after the source.
-    pub(crate) fn wrap(&mut self, text: Vec<u8>) -> Result<(), String> {
+    pub(crate) fn wrap(&mut self, text: Text) -> Result<(), String> {
         self.budget.take(text.len() + KEEPING)?;
-        self.wrapped.push((text, self.line));
+        self.wrapped.push((text, self.place));
         Ok(())
     }
 
     /// Puts the result of the running call before the rest of the input.
-    pub(crate) fn push_result(&mut self, text: Vec<u8>) -> Result<(), String> {
+    pub(crate) fn push_result(&mut self, text: Text) -> Result<(), String> {
         self.budget.take(text.len() + KEEPING)?;
-        self.input.push_text(text, self.line)
+        self.input.push_text(text, self.place)
     }
 
     /// An error at the line of the running call.
     fn fail(&self, message: String) -> M4Error {
-        M4Error { line: self.line, message }
+        M4Error { line: self.place.outer, message }
     }
 
     /// Goes on with the wrapped texts, the last one first; true if there are none.
     fn at_end(&mut self) -> Result<bool, M4Error> {
         if let Some(call) = self.calls.last() {
             return Err(M4Error {
-                line: call.line,
+                line: call.place.outer,
                 message: format!("the input ends inside the arguments of {}", shown(&call.name)),
             });
         }
         let wrapped = std::mem::take(&mut self.wrapped);
         let done = wrapped.iter().all(|(text, _)| text.is_empty());
-        for (text, line) in wrapped {
-            self.input.push_text(text, line).map_err(|message| M4Error { line, message })?;
+        for (text, place) in wrapped {
+            let pushed = self.input.push_text(text, place);
+            pushed.map_err(|message| M4Error { line: place.outer, message })?;
         }
         Ok(done)
     }
@@ -144,7 +153,7 @@ impl<'a> Machine<'a> {
         let handled = match token {
             Token::Word(piece) => self.word(piece),
             Token::Text(piece) => self.budget.take(piece.text.len()).and_then(|()| self.emit(&piece)),
-            Token::Simple(byte, line) => self.simple(byte, line),
+            Token::Simple { byte, own, place } => self.simple(byte, own, place),
             Token::Builtin(builtin) => {
                 if let Some(call) = self.calls.last_mut() {
                     call.add_builtin(builtin);
@@ -159,15 +168,15 @@ impl<'a> Machine<'a> {
     fn emit(&mut self, piece: &Piece) -> Result<(), String> {
         match self.calls.last_mut() {
             Some(call) => call.add(&piece.text),
-            None => self.output.write(piece),
+            None => self.output.write(&piece.text, piece.place),
         }
     }
 
-    fn simple(&mut self, byte: u8, line: u32) -> Result<(), String> {
+    fn simple(&mut self, byte: u8, own: u32, place: Place) -> Result<(), String> {
         let Some(call) = self.calls.last_mut() else {
-            return self.output.write_from(&[byte], line);
+            return self.output.write_from(&[byte], place.line(own));
         };
-        if !call.add_simple(byte)? {
+        if !call.add_simple(byte, own)? {
             return Ok(());
         }
         match self.calls.pop() {
@@ -177,7 +186,7 @@ impl<'a> Machine<'a> {
     }
 
     fn word(&mut self, piece: Piece) -> Result<(), String> {
-        let Some(definition) = self.symbols.get(&piece.text) else {
+        let Some(definition) = self.symbols.get(piece.text.bytes()) else {
             return self.emit(&piece);
         };
         let arguments = at_arguments(&mut self.input, &self.syntax);
@@ -190,7 +199,8 @@ impl<'a> Machine<'a> {
         if let Some(outer) = self.calls.last_mut() {
             outer.touch();
         }
-        let call = Call::new(piece.text, definition, piece.first);
+        let place = Place { near: piece.place.line(piece.text.first_line()), ..piece.place };
+        let call = Call::new(piece.text.into_bytes(), definition, place);
         if !arguments {
             return self.execute(call);
         }
@@ -203,7 +213,7 @@ impl<'a> Machine<'a> {
     }
 
     fn execute(&mut self, call: Call) -> Result<(), String> {
-        self.line = call.line;
+        self.place = call.place;
         self.invoke(&call.name, &call.definition, &call.arguments)
     }
 

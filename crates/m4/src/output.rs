@@ -3,12 +3,21 @@
 use std::collections::BTreeMap;
 
 use crate::budget::check_length;
-use crate::token::Piece;
+use crate::input::Place;
+use crate::text::Text;
 
 #[derive(Default)]
 struct Buffer {
     text: Vec<u8>,
+    /// For each line the one its first character that is not blank comes from; for a blank line
+    /// that of its first character, be it the newline.
     origins: Vec<u32>,
+    /// Whether the last line has nothing but blanks so far.
+    blank: bool,
+}
+
+fn is_blank(bytes: &[u8]) -> bool {
+    bytes.trim_ascii().is_empty()
 }
 
 impl Buffer {
@@ -16,22 +25,43 @@ impl Buffer {
         self.text.last().is_none_or(|&last| last == b'\n')
     }
 
-    fn push(&mut self, bytes: &[u8], first: u32, rest: &[u32]) {
-        if bytes.is_empty() {
-            return;
+    /// Adds bytes that all come from `line`.
+    fn push(&mut self, bytes: &[u8], line: u32) {
+        for part in bytes.split_inclusive(|&byte| byte == b'\n') {
+            let starts = self.at_line_start();
+            let blank = is_blank(part);
+            if starts {
+                self.origins.push(line);
+            } else if self.blank
+                && !blank
+                && let Some(origin) = self.origins.last_mut()
+            {
+                *origin = line;
+            }
+            self.blank = blank && (starts || self.blank);
+            self.text.extend_from_slice(part);
         }
-        if self.at_line_start() {
-            self.origins.push(first);
-        }
-        // A newline that ends the text starts no line yet, so nothing is known of that line.
-        self.origins.extend_from_slice(rest);
-        self.text.extend_from_slice(bytes);
     }
 
     fn append(&mut self, other: Buffer) {
-        // The first line of `other` goes on with a line that has its origin already.
-        let skipped = usize::from(!self.at_line_start()).min(other.origins.len());
-        self.origins.extend_from_slice(&other.origins[skipped..]);
+        let mut origins = &other.origins[..];
+        let mut blank = other.blank;
+        if let Some((first, rest)) = origins.split_first()
+            && let Some(last) = self.origins.last_mut()
+            && !self.text.ends_with(b"\n")
+        {
+            // The first line of `other` goes on with a line that has its origin, unless all is blank.
+            let line = other.text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+            if self.blank && !is_blank(line) {
+                *last = *first;
+            }
+            blank &= self.blank || !rest.is_empty();
+            origins = rest;
+        }
+        if !other.text.is_empty() {
+            self.blank = blank;
+        }
+        self.origins.extend_from_slice(origins);
         self.text.extend_from_slice(&other.text);
     }
 }
@@ -64,26 +94,23 @@ impl Output {
         }
     }
 
-    /// Writes a piece.
-    pub(crate) fn write(&mut self, piece: &Piece) -> Result<(), String> {
-        self.write_lines(&piece.text, piece.first, &piece.rest)
+    /// Writes text that came from `place`.
+    pub(crate) fn write(&mut self, text: &Text, place: Place) -> Result<(), String> {
+        for (bytes, own) in text.stretches() {
+            self.write_from(bytes, place.line(own))?;
+        }
+        Ok(())
     }
 
     /// Writes bytes that all come from one input line.
     pub(crate) fn write_from(&mut self, bytes: &[u8], line: u32) -> Result<(), String> {
-        let newlines = bytes.iter().filter(|&&byte| byte == b'\n').count();
-        let inner = newlines - usize::from(bytes.last() == Some(&b'\n'));
-        self.write_lines(bytes, line, &vec![line; inner])
-    }
-
-    fn write_lines(&mut self, bytes: &[u8], first: u32, rest: &[u32]) -> Result<(), String> {
         if self.current < 0 {
             return Ok(());
         }
         self.length += bytes.len();
         check_length(self.length)?;
         if let Some(buffer) = self.buffer() {
-            buffer.push(bytes, first, rest);
+            buffer.push(bytes, line);
         }
         Ok(())
     }

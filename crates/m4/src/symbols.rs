@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::builtins::Builtin;
+use crate::text::Text;
 
 /// What a macro does.
 pub(crate) enum Definition {
-    Text(Vec<u8>),
+    Text(Text),
     Builtin(Builtin),
 }
 
@@ -24,7 +25,7 @@ impl Symbols {
             symbols.define(builtin.name().as_bytes(), Definition::Builtin(builtin));
         }
         for name in ["__gnu__", "__unix__"] {
-            symbols.define(name.as_bytes(), Definition::Text(Vec::new()));
+            symbols.define(name.as_bytes(), Definition::Text(Text::new()));
         }
         symbols
     }

@@ -1,7 +1,8 @@
 //! Splits the input into tokens: words, quoted strings, comments and single characters.
 
 use crate::builtins::Builtin;
-use crate::input::{Input, Next};
+use crate::input::{Input, Next, Place};
+use crate::text::Text;
 
 /// The delimiters of quotes and comments; an empty opening one switches the feature off.
 pub(crate) struct Syntax {
@@ -15,34 +16,11 @@ impl Default for Syntax {
     }
 }
 
-/// Text with the input lines its own lines come from.
+/// A token of several bytes.
 pub(crate) struct Piece {
-    pub(crate) text: Vec<u8>,
-    /// The line of the first byte.
-    pub(crate) first: u32,
-    /// The line of each byte that follows a newline.
-    pub(crate) rest: Vec<u32>,
-}
-
-impl Piece {
-    pub(crate) fn new(first: u32) -> Self {
-        Piece { text: Vec::new(), first, rest: Vec::new() }
-    }
-
-    fn push(&mut self, byte: u8, line: u32) {
-        match self.text.last() {
-            None => self.first = line,
-            Some(b'\n') => self.rest.push(line),
-            Some(_) => {}
-        }
-        self.text.push(byte);
-    }
-
-    fn push_all(&mut self, bytes: &[u8], line: u32) {
-        for &byte in bytes {
-            self.push(byte, line);
-        }
-    }
+    pub(crate) text: Text,
+    /// The calls that its first byte comes from.
+    pub(crate) place: Place,
 }
 
 /// One token.
@@ -50,7 +28,11 @@ pub(crate) enum Token {
     /// A name that may be a macro.
     Word(Piece),
     /// A single character of any other kind.
-    Simple(u8, u32),
+    Simple {
+        byte: u8,
+        own: u32,
+        place: Place,
+    },
     /// A quoted string without its quotes, or a comment: never expanded.
     Text(Piece),
     /// The token of a builtin.
@@ -83,79 +65,79 @@ pub(crate) fn next_token(input: &mut Input, syntax: &Syntax) -> Result<Token, (u
         }
         Next::Byte(byte) => byte,
     };
-    let line = input.line();
+    let (place, own) = (input.place(), input.own());
     if input.starts_with(&syntax.comment.0) {
-        return comment(input, syntax, line);
+        return comment(input, syntax, place);
     }
     if starts_word(byte) {
-        return Ok(word(input, line));
+        return Ok(word(input, place));
     }
     if input.take_if(&syntax.quote.0) {
-        return quoted(input, syntax, line);
+        return quoted(input, syntax, place);
     }
     input.take();
-    Ok(Token::Simple(byte, line))
+    Ok(Token::Simple { byte, own, place })
 }
 
-fn word(input: &mut Input, line: u32) -> Token {
-    let mut piece = Piece::new(line);
+fn word(input: &mut Input, place: Place) -> Token {
+    let mut text = Text::new();
     while let Next::Byte(byte) = input.peek() {
         if !in_word(byte) {
             break;
         }
         input.take();
-        piece.text.push(byte);
+        text.push(byte, input.own());
     }
-    Token::Word(piece)
+    Token::Word(Piece { text, place })
 }
 
-fn comment(input: &mut Input, syntax: &Syntax, line: u32) -> Result<Token, (u32, String)> {
+fn comment(input: &mut Input, syntax: &Syntax, place: Place) -> Result<Token, (u32, String)> {
     let (open, close) = &syntax.comment;
+    let mut text = Text::new();
+    text.push_all(open, input.own());
     input.take_if(open);
-    let mut piece = Piece::new(line);
-    piece.push_all(open, line);
     loop {
         let next = input.peek();
-        let here = input.line();
-        if input.take_if(close) {
-            piece.push_all(close, here);
-            return Ok(Token::Text(piece));
+        let here = input.own();
+        if next.may_start(close) && input.take_if(close) {
+            text.push_all(close, here);
+            return Ok(Token::Text(Piece { text, place }));
         }
         match next {
             // GNU m4 refuses a last line without newline here; there is no doubt what it means.
-            Next::End if close == b"\n" => return Ok(Token::Text(piece)),
-            Next::End => return Err((line, "the input ends inside a comment".to_string())),
+            Next::End if close == b"\n" => return Ok(Token::Text(Piece { text, place })),
+            Next::End => return Err((place.outer, "the input ends inside a comment".to_string())),
             Next::Builtin(_) => {}
-            Next::Byte(byte) => piece.push(byte, here),
+            Next::Byte(byte) => text.push(byte, here),
         }
         input.take();
     }
 }
 
-fn quoted(input: &mut Input, syntax: &Syntax, line: u32) -> Result<Token, (u32, String)> {
+fn quoted(input: &mut Input, syntax: &Syntax, place: Place) -> Result<Token, (u32, String)> {
     let (open, close) = &syntax.quote;
-    let mut piece = Piece::new(line);
+    let mut text = Text::new();
     let mut depth = 1u32;
     loop {
         let next = input.peek();
-        let here = input.line();
-        if input.take_if(close) {
+        let here = input.own();
+        if next.may_start(close) && input.take_if(close) {
             depth -= 1;
             if depth == 0 {
-                return Ok(Token::Text(piece));
+                return Ok(Token::Text(Piece { text, place }));
             }
-            piece.push_all(close, here);
+            text.push_all(close, here);
             continue;
         }
-        if input.take_if(open) {
+        if next.may_start(open) && input.take_if(open) {
             depth += 1;
-            piece.push_all(open, here);
+            text.push_all(open, here);
             continue;
         }
         match next {
-            Next::End => return Err((line, "the input ends inside a quoted string".to_string())),
+            Next::End => return Err((place.outer, "the input ends inside a quoted string".to_string())),
             Next::Builtin(_) => {}
-            Next::Byte(byte) => piece.push(byte, here),
+            Next::Byte(byte) => text.push(byte, here),
         }
         input.take();
     }

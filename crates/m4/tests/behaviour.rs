@@ -44,7 +44,7 @@ fn include_asks_the_caller() {
 }
 
 #[test]
-fn origins_are_lines_of_the_outermost_source() {
+fn origins_are_the_lines_where_text_is_written() {
     let source = "\
 define(`two', `first
 second')dnl
@@ -59,7 +59,7 @@ z) tail
 b";
     let expansion = run(source).unwrap();
     assert_eq!(expansion.text, "a\nfirst\nsecond first\nsecond\nquoted\nover lines\nx\ny\nz tail\n# comment\nb");
-    assert_eq!(expansion.origins, [3, 4, 4, 4, 5, 6, 7, 7, 7, 10, 11]);
+    assert_eq!(expansion.origins, [3, 1, 2, 2, 5, 6, 7, 8, 9, 10, 11]);
 }
 
 #[test]

@@ -144,7 +144,8 @@ system async;
     let lines: Vec<&str> = expansion.text.lines().collect();
     let at = |wanted: &str| lines.iter().position(|line| *line == wanted).unwrap();
     assert_eq!(expansion.origins[at("byte busy[2];")], 4);
-    assert_eq!(expansion.origins[at("process C_0 {")], 13);
+    assert_eq!(expansion.origins[at("process C_0 {")], 5);
+    assert_eq!(expansion.origins[at(" work -> idle { effect busy[0] = 0; };")], 10);
     assert_eq!(expansion.origins[at("system async;")], 14);
 }
 

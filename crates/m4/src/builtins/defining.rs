@@ -7,6 +7,7 @@ use crate::call::{Argument, joined};
 use crate::error::shown;
 use crate::machine::Machine;
 use crate::symbols::Definition;
+use crate::text::Text;
 
 /// What is charged for a definition, so that endless `pushdef` runs out of steps, not of memory.
 const DEFINITION: usize = 50;
@@ -17,13 +18,13 @@ pub(super) fn run(machine: &mut Machine<'_>, builtin: Builtin, args: &Args<'_>) 
         Builtin::Define | Builtin::PushDef => define(machine, builtin, args),
         Builtin::PopDef => {
             for value in args.values {
-                machine.symbols.pop(value.text());
+                machine.symbols.pop(value.bytes());
             }
             Ok(())
         }
         Builtin::Undefine => {
             for value in args.values {
-                machine.symbols.remove(value.text());
+                machine.symbols.remove(value.bytes());
             }
             Ok(())
         }
@@ -36,8 +37,9 @@ fn define(machine: &mut Machine<'_>, builtin: Builtin, args: &Args<'_>) -> Resul
     let Some(Argument::Text(name)) = args.get(1) else {
         return Ok(());
     };
+    let name = name.bytes();
     let definition = match args.get(2) {
-        None => Definition::Text(Vec::new()),
+        None => Definition::Text(Text::new()),
         Some(Argument::Text(text)) => Definition::Text(text.clone()),
         Some(Argument::Builtin(builtin)) => Definition::Builtin(*builtin),
     };
@@ -51,15 +53,15 @@ fn define(machine: &mut Machine<'_>, builtin: Builtin, args: &Args<'_>) -> Resul
 }
 
 fn defn(machine: &mut Machine<'_>, args: &Args<'_>) -> Result<(), String> {
-    let mut text = Vec::new();
+    let mut text = Text::new();
     for value in args.values {
-        let definition = machine.symbols.get(value.text());
+        let definition = machine.symbols.get(value.bytes());
         match definition.as_deref() {
             None => {}
             // Several definitions make one text, and a builtin has none.
             Some(Definition::Builtin(_)) if args.count() > 1 => {}
             Some(Definition::Builtin(builtin)) => {
-                return machine.input.push_builtin(*builtin, machine.line);
+                return machine.input.push_builtin(*builtin, machine.place);
             }
             Some(Definition::Text(body)) => {
                 let one = [Argument::Text(body.clone())];
@@ -75,7 +77,7 @@ fn by_name(machine: &mut Machine<'_>, builtin: Builtin, args: &Args<'_>) -> Resu
     let mut builtin = builtin;
     let mut values = args.values;
     while let Some((first, rest)) = values.split_first() {
-        let name = first.text();
+        let name = first.bytes();
         let definition = if builtin == Builtin::Indir {
             machine.symbols.get(name)
         } else {
@@ -96,14 +98,14 @@ fn by_name(machine: &mut Machine<'_>, builtin: Builtin, args: &Args<'_>) -> Resu
 /// Runs the builtins whose result is some of their arguments.
 pub(super) fn choose(machine: &mut Machine<'_>, builtin: Builtin, args: &Args<'_>) -> Result<(), String> {
     let text = match builtin {
-        Builtin::IfDef if args.count() < 2 => Vec::new(),
+        Builtin::IfDef if args.count() < 2 => Text::new(),
         Builtin::IfDef => {
             let defined = machine.symbols.get(args.text(1)).is_some();
-            args.text(if defined { 2 } else { 3 }).to_vec()
+            chosen(args, if defined { 2 } else { 3 })
         }
-        Builtin::IfElse => ifelse(args).to_vec(),
+        Builtin::IfElse => ifelse(args).map_or(Text::new(), |number| chosen(args, number)),
         _ => {
-            let mut text = Vec::new();
+            let mut text = Text::new();
             let rest = args.values.get(1..).unwrap_or_default();
             joined(rest, b',', Some(&machine.syntax.quote), &mut text)?;
             text
@@ -112,18 +114,24 @@ pub(super) fn choose(machine: &mut Machine<'_>, builtin: Builtin, args: &Args<'_
     machine.push_result(text)
 }
 
-fn ifelse<'a>(args: &Args<'a>) -> &'a [u8] {
+/// An argument as it is, with its lines.
+fn chosen(args: &Args<'_>, number: usize) -> Text {
+    args.get(number).map_or(Text::new(), |argument| argument.text().clone())
+}
+
+/// The number of the argument that `ifelse` chooses.
+fn ifelse(args: &Args<'_>) -> Option<usize> {
     if args.count() < 3 {
-        return b"";
+        return None;
     }
     let mut first = 1;
     loop {
         if args.text(first) == args.text(first + 1) {
-            return args.text(first + 2);
+            return Some(first + 2);
         }
         match args.count() - (first - 1) {
-            ..=3 => return b"",
-            4 | 5 => return args.text(first + 3),
+            ..=3 => return None,
+            4 | 5 => return Some(first + 3),
             _ => first += 3,
         }
     }

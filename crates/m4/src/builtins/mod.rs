@@ -7,6 +7,7 @@ mod strings;
 
 use crate::call::Argument;
 use crate::machine::Machine;
+use crate::text::Text;
 
 pub(crate) use strings::number;
 
@@ -112,7 +113,7 @@ impl<'a> Args<'a> {
 
     /// The text of argument `number`, counted from 1; nothing if it is missing.
     fn text(&self, number: usize) -> &'a [u8] {
-        self.get(number).map_or(b"", Argument::text)
+        self.get(number).map_or(b"", Argument::bytes)
     }
 
     /// The number in argument `number`; like m4, nothing counts as 0.
@@ -140,7 +141,7 @@ pub(crate) fn run(machine: &mut Machine<'_>, builtin: Builtin, name: &[u8], valu
         B::Translit => strings::translit(&args),
         B::RegExp => pattern::regexp(&args),
         B::PatSubst => pattern::patsubst(&args),
-        B::Line => Ok(machine.line.to_string().into_bytes()),
+        B::Line => Ok(machine.place.outer.to_string().into_bytes()),
         B::File => Ok(b"stdin".to_vec()),
         B::Program => Ok(b"m4".to_vec()),
         B::DebugFile | B::DebugMode | B::DumpDef | B::TraceOff | B::TraceOn => Ok(Vec::new()),
@@ -152,5 +153,5 @@ pub(crate) fn run(machine: &mut Machine<'_>, builtin: Builtin, name: &[u8], valu
         }
         B::Include | B::SInclude | B::M4Exit | B::M4Wrap | B::Undivert => streams::run(machine, builtin, &args),
     }?;
-    machine.push_result(text)
+    machine.push_result(Text::nowhere(text))
 }

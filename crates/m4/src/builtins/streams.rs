@@ -3,6 +3,7 @@
 use super::{Args, Builtin};
 use crate::error::shown;
 use crate::machine::Machine;
+use crate::text::Text;
 
 /// Runs one of them; most give no text.
 pub(super) fn run(machine: &mut Machine<'_>, builtin: Builtin, args: &Args<'_>) -> Result<Vec<u8>, String> {
@@ -17,7 +18,7 @@ pub(super) fn run(machine: &mut Machine<'_>, builtin: Builtin, args: &Args<'_>) 
         Builtin::SInclude => return Ok(included(machine, args.text(1)).unwrap_or_default()),
         Builtin::M4Exit => exit(machine, args)?,
         Builtin::M4Wrap => {
-            let mut text = Vec::new();
+            let mut text = Text::new();
             crate::call::joined(args.values, b' ', None, &mut text)?;
             machine.wrap(text)?;
         }
@@ -38,7 +39,7 @@ fn change_comment(machine: &mut Machine<'_>, args: &Args<'_>) {
 fn change_quote(machine: &mut Machine<'_>, args: &Args<'_>) {
     let open = match args.get(1) {
         None => b"`".to_vec(),
-        Some(open) => open.text().to_vec(),
+        Some(open) => open.bytes().to_vec(),
     };
     let close = match args.text(2) {
         b"" => b"'".to_vec(),
@@ -75,14 +76,14 @@ fn undivert(machine: &mut Machine<'_>, args: &Args<'_>) -> Result<(), String> {
         machine.output.undivert_all();
     }
     for value in args.values {
-        let text = value.text();
+        let text = value.bytes();
         let digit = |byte: &u8| byte.is_ascii_digit() || *byte == b'-';
         if text.trim_ascii_start().first().is_none_or(digit) {
             machine.output.undivert(super::strings::number(text, args.name)?);
         } else {
             // Anything but a number is a file, written out without being expanded.
             let text = included(machine, text)?;
-            machine.output.write_from(&text, machine.line)?;
+            machine.output.write_from(&text, machine.place.near)?;
         }
     }
     Ok(())
