@@ -123,7 +123,7 @@ fn macro_errors_name_their_line() {
     // An error in the expanded text points to the line that it came from.
     let text = b"default(N, 2)\nbyte x;\nforloop(i, 1, N, `\nprocess P_`'i { state a; init a; trans a -> a { guard y == i; }; }\n')\nsystem async;\n";
     let file = write(&folder, "n.mdve", text);
-    refused(&["check", &file], "n.mdve:");
+    refused(&["check", &file], "n.mdve:4:");
 }
 
 /// Models with pieces cut out, doubled and swapped: whatever comes out, there is an answer and no crash.
