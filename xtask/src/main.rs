@@ -6,8 +6,8 @@ use std::process::{Command, ExitCode};
 
 const HELP: &str = "\
 cargo xtask ci              format check, clippy with warnings denied, all tests
-cargo xtask fuzz [SECONDS]  fuzz the DVE front end (needs `cargo install cargo-fuzz`)
-cargo xtask bench           compare with known answers, then with SPIN (needs spin and gcc)
+cargo xtask fuzz [SECONDS]  fuzz the readers of models and formulas (needs `cargo install cargo-fuzz`)
+cargo xtask bench           compare with known answers and sizes, then with SPIN (needs spin and gcc)
 ";
 
 fn main() -> ExitCode {
@@ -35,11 +35,15 @@ fn ci() -> bool {
 fn fuzz(seconds: &str) -> bool {
     // The sanitizer flags that cargo-fuzz passes are for nightly compilers; this lets a stable one take them.
     let time = format!("-max_total_time={seconds}");
-    run(Command::new("cargo").env("RUSTC_BOOTSTRAP", "1").args(["fuzz", "run", "dve", "--", &time]))
+    ["dve", "ltl"]
+        .iter()
+        .all(|target| run(Command::new("cargo").env("RUSTC_BOOTSTRAP", "1").args(["fuzz", "run", target, "--", &time])))
 }
 
 fn bench() -> bool {
     cargo(&["run", "--release", "-p", "lariat-bench", "--bin", "beem"])
+        && cargo(&["run", "--release", "-p", "lariat-bench", "--bin", "products"])
+        && cargo(&["run", "--release", "-p", "lariat-bench", "--bin", "ltl"])
         && cargo(&["run", "--release", "-p", "lariat-bench", "--bin", "spin"])
 }
 

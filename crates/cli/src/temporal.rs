@@ -11,7 +11,7 @@ use lariat_base::suggest::closest;
 use lariat_base::trace::TraceProperty;
 use lariat_exec::{Interpreter, Label, PropertyProcess};
 use lariat_graph::{AutomatonWatcher, DeadlockRuns, Watcher};
-use lariat_lang::{Diagnostics, Loaded, Span};
+use lariat_lang::{Diagnostics, Loaded, Span, StateExpression};
 use lariat_ltl::{Bare, BuchiAutomaton, Formulas, MEMORY_BYTES_MAX, TooLarge};
 use std::ops::Range;
 
@@ -193,10 +193,29 @@ impl Temporal {
         }
         let mut labels = Vec::new();
         for text in propositions {
-            let expression = load::expression(&format!("proposition of {}", self.name), text, loaded)?.expression;
+            let expression = self.proposition(text, loaded)?.expression;
             labels.push(Label::Proposition { text: text.clone(), expression });
         }
         Ok(Interpreter::new(&loaded.model, labels))
+    }
+
+    /// A proposition as an expression over the model; what is wrong with it is shown where it stands in the formula.
+    fn proposition(&self, text: &str, loaded: &Loaded) -> Result<StateExpression, Failure> {
+        let what = format!("proposition of {}", self.name);
+        StateExpression::parse(&what, text, &loaded.model, &loaded.names).map_err(|(source, diagnostics)| {
+            let formula = &self.property.expression;
+            let place = match self.property.kind {
+                PropertyKind::Ltl => place_of(text, formula),
+                _ => None,
+            };
+            Failure::input(match place {
+                Some(offset) => {
+                    let source = lariat_lang::Source::new("the formula", formula.as_str());
+                    diagnostics.shifted(offset as u32).render(&source)
+                }
+                None => diagnostics.render(&source),
+            })
+        })
     }
 
     /// The automaton, ready to watch the model.
@@ -222,6 +241,16 @@ impl Temporal {
             }
         })
     }
+}
+
+/// Where a proposition stands in a formula, as a whole: not as a part of other names.
+fn place_of(proposition: &str, formula: &str) -> Option<usize> {
+    let in_name = |c: char| c.is_alphanumeric() || c == '_';
+    formula.match_indices(proposition).map(|(place, _)| place).find(|place| {
+        let before = formula[..*place].chars().next_back();
+        let after = formula[place + proposition.len()..].chars().next();
+        !before.is_some_and(in_name) && !after.is_some_and(in_name)
+    })
 }
 
 impl From<DeadlockRunsOption> for DeadlockRuns {

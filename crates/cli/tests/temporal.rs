@@ -224,7 +224,7 @@ fn wrong_properties_are_refused_with_their_place() {
         assert!(ran.err.contains(part), "{options:?}: {}", ran.err);
     };
     refused(&["--ltl", "G F (P.a"], "--ltl:1:");
-    refused(&["--ltl", "G F P.nowhere"], "nowhere");
+    refused(&["--ltl", "G F P.nowhere"], "the formula:1:7");
     refused(&["--ltl", ""], "there is no formula");
     refused(&["--property", "P"], "the model has no such property; it carries none");
     refused(&["--ltl-file", "no-such-file"], "cannot read no-such-file");

@@ -79,6 +79,14 @@ impl Diagnostics {
         self.list.is_empty()
     }
 
+    /// The same messages for a text in which what they are about begins at `offset`.
+    pub fn shifted(mut self, offset: u32) -> Self {
+        for diagnostic in &mut self.list {
+            diagnostic.span = Span { start: diagnostic.span.start + offset, end: diagnostic.span.end + offset };
+        }
+        self
+    }
+
     /// All messages with their places in the source, for a terminal.
     pub fn render(&self, source: &Source) -> String {
         let mut sorted: Vec<&Diagnostic> = self.list.iter().collect();

@@ -6,13 +6,13 @@
 
 use crate::bdd::Bdd;
 use crate::tgba::{Components, Edge, Tgba, merged};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Choices that lead to automata of different sizes.
-#[derive(Clone, Debug)]
-pub(crate) struct Choices {
-    /// The order of the marks, all of them.
-    pub(crate) order: Vec<u32>,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Choices<'o> {
+    /// Orders of the marks, all of them in each; every component takes the one that gives it the fewest copies.
+    pub(crate) orders: &'o [Vec<u32>],
     /// Whether components are entered at the accepting level.
     pub(crate) enter_accepting: bool,
 }
@@ -21,10 +21,10 @@ pub(crate) struct Choices {
 type Copy = (usize, usize);
 
 /// The automaton with one mark, which is on all edges of a state or on none.
-pub(crate) fn degeneralised(tgba: &Tgba, choices: &Choices, bdd: &mut Bdd) -> Tgba {
+pub(crate) fn degeneralised(tgba: &Tgba, choices: Choices, bdd: &mut Bdd) -> Tgba {
     let components = tgba.components();
     let orders: Vec<Vec<u32>> = (0..components.accepting.len())
-        .map(|c| if components.accepting[c] { needed_marks(tgba, &components, c, &choices.order) } else { Vec::new() })
+        .map(|c| if components.accepting[c] { best_order(tgba, &components, c, choices) } else { Vec::new() })
         .collect();
     let enter = |state: usize| -> Copy {
         let order = &orders[components.of[state]];
@@ -55,6 +55,35 @@ pub(crate) fn degeneralised(tgba: &Tgba, choices: &Choices, bdd: &mut Bdd) -> Tg
         states.push(merged(edges.into_iter(), bdd));
     }
     Tgba { states, initial: 0, n_marks: 1 }
+}
+
+/// The needed marks of a component in the order that gives it the fewest copies of its states.
+fn best_order(tgba: &Tgba, components: &Components, component: usize, choices: Choices) -> Vec<u32> {
+    let orders = choices.orders.iter().map(|order| needed_marks(tgba, components, component, order));
+    let cost = |order: &Vec<u32>| n_copies(tgba, components, component, order, choices.enter_accepting);
+    match choices.orders {
+        [only] => needed_marks(tgba, components, component, only),
+        _ => orders.min_by_key(cost).unwrap_or_default(),
+    }
+}
+
+/// How many copies of its states a component has with this order.
+fn n_copies(tgba: &Tgba, components: &Components, component: usize, order: &[u32], enter_accepting: bool) -> usize {
+    let level = if enter_accepting { order.len() } else { 0 };
+    let entered = |state: usize| components.of[state] == component;
+    let from_outside = tgba.states.iter().enumerate().filter(|(state, _)| !entered(*state));
+    let targets = from_outside.flat_map(|(_, edges)| edges).map(|e| e.target).chain([tgba.initial]);
+    let mut waiting: Vec<Copy> = targets.filter(|target| entered(*target)).map(|target| (target, level)).collect();
+    let mut seen: HashSet<Copy> = HashSet::new();
+    while let Some((state, level)) = waiting.pop() {
+        if !seen.insert((state, level)) {
+            continue;
+        }
+        let from = if level == order.len() { 0 } else { level };
+        let inside = tgba.states[state].iter().filter(|e| entered(e.target));
+        waiting.extend(inside.map(|e| (e.target, advance(from, order, e.marks))));
+    }
+    seen.len()
 }
 
 /// The level after an edge with these marks.

@@ -107,13 +107,14 @@ fn size(tgba: &Tgba) -> (usize, usize) {
 /// The smallest automaton over several choices, as many as can be afforded: none if all was spent before.
 fn smallest_degeneralised(tgba: &Tgba, spent: &mut usize, bdd: &mut Bdd) -> Option<Tgba> {
     let mut best: Option<Tgba> = None;
-    for order in orders(tgba.n_marks, ORDERS_MAX) {
+    let all = orders(tgba.n_marks, ORDERS_MAX);
+    // First every component with its own order, then all with the same one: simulation can make up for more copies.
+    for orders in std::iter::once(&all[..]).chain(all.chunks(1)) {
         for enter_accepting in [false, true] {
             if *spent > COST_MAX {
                 return best;
             }
-            let choices = Choices { order: order.clone(), enter_accepting };
-            let candidate = degeneralised(tgba, &choices, bdd);
+            let candidate = degeneralised(tgba, Choices { orders, enter_accepting }, bdd);
             let candidate = with_irrelevant_marks(&candidate.trimmed(bdd), Marks::OnStates, false);
             *spent += cost(&candidate);
             let candidate = reduced(&candidate, Marks::OnStates, bdd);
