@@ -73,8 +73,8 @@ pub struct SearchOptions {
     pub algorithm: Algorithm,
 
     /// What makes successors
-    #[arg(long, value_enum, default_value_t = Engine::Jit)]
-    pub engine: Engine,
+    #[arg(long, value_enum, default_value_t = EngineOption::Jit)]
+    pub engine: EngineOption,
 
     /// How much memory to use, for example 512MiB or 2GiB [default: half of what the machine or its cgroup has]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
@@ -121,7 +121,7 @@ pub enum Algorithm {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Engine {
+pub enum EngineOption {
     /// The model compiled to machine code; the interpreter where that cannot be done
     Jit,
     /// The interpreter

@@ -49,9 +49,9 @@ pub enum Unsupported {
 impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unsupported::Machine(why) => write!(f, "this machine: {why}"),
-            Unsupported::Model(what) => write!(f, "this model: {what}"),
-            Unsupported::Generator(why) => write!(f, "the code generator failed: {why}"),
+            Unsupported::Machine(why) => write!(f, "for this machine: {why}"),
+            Unsupported::Model(what) => write!(f, "{what}"),
+            Unsupported::Generator(why) => write!(f, "it: the code generator failed: {why}"),
         }
     }
 }
