@@ -18,6 +18,7 @@
 
 mod arena;
 mod slots;
+mod zeroed;
 
 pub use arena::{RowId, RowSpan};
 
