@@ -128,3 +128,63 @@ fn beem_models() {
         compare(&name, &loaded.model, labels(&loaded.model, false), 10_000);
     }
 }
+
+/// Arrays and buffers that are larger than a word, with elements alike and not, read and written at any index after other writes.
+#[test]
+fn large_arrays_and_buffers() {
+    let text = "
+byte a[40]; int b[12] = {5, -300, 7}; byte i; byte j; int s;
+channel {byte, int} q[9];
+process P { state s0, s1, s2; init s0; trans
+  s0 -> s1 { guard a[i] < 3; effect a[i] = a[i] + 1, a[39 - i] = a[i] * 20, s = a[39 - i] + a[j]; },
+  s1 -> s0 { guard b[i % 12] < 200; effect b[j] = b[i % 12] * 7 - 100, s = b[j] + b[(i + 1) % 12], b[0] = s; },
+  s1 -> s2 { sync q!{i, b[j]}; effect i = (i * 7 + 3) % 41; },
+  s2 -> s0 { effect j = (j + 5) % 13, i = (i + 1) % 40; },
+  s2 -> s1 { guard a[i] > 1 and b[j] > -200; effect s = 0, a[i] = 0; }; }
+process Q { byte x; int y; state t0, t1; init t0; trans
+  t0 -> t1 { sync q?{a[j], y}; effect x = a[j], a[x % 40] = 2; },
+  t0 -> t1 { sync q?{x, b[i]}; },
+  t1 -> t0 { effect x = 0, y = 0; }; }
+system async;
+";
+    let loaded = load_text(text);
+    let n = compare("large arrays", &loaded.model, labels(&loaded.model, false), 50_000);
+    assert!(n.is_some_and(|n| n >= 50_000), "{n:?}");
+}
+
+/// Where an inferred range were wrong, both say so, in the same words.
+#[test]
+fn broken_ranges_are_told() {
+    let texts = [
+        "byte x; process P { state a; init a; trans a -> a { guard x < 9; effect x = x + 1; }; } system async;",
+        "byte x[3] = {1, 2}; process P { byte i; state a; init a; trans a -> a { guard x[i] < 9; effect x[i] = x[i] + 1, \
+         i = (i + 1) % 3; }; } system async;",
+    ];
+    for text in texts {
+        let mut model = load_text(text).model;
+        model.cells[0].range.high = 4;
+        let interpreter = Interpreter::new(&model, Vec::new());
+        let compiled = Compiled::new(&interpreter).unwrap();
+        let mut row = interpreter.initial_row();
+        let mut n_steps = 0;
+        let error = loop {
+            let (mut wanted, mut edges) = (Edges::new(row.len()), Edges::new(row.len()));
+            let wanted_result = interpreter.expander().expand(Rows::new(&row, row.len()), &mut wanted);
+            let result = compiled.expander().expand(Rows::new(&row, row.len()), &mut edges);
+            assert_eq!(result, wanted_result);
+            match result {
+                Ok(()) => row = edges.targets().row(0).to_vec(),
+                Err(error) => break error,
+            }
+            n_steps += 1;
+        };
+        assert!(n_steps > 2 && error.to_string().contains("became 5"), "{n_steps}: {error}");
+    }
+}
+
+#[test]
+fn synchronous_systems_are_refused() {
+    let loaded = load_text("process P { state a; init a; trans a -> a {}; } system sync;");
+    let interpreter = Interpreter::new(&loaded.model, Vec::new());
+    assert!(matches!(Compiled::new(&interpreter), Err(Unsupported::Model(_))));
+}
