@@ -24,7 +24,7 @@ pub struct Compiled<'i, 'm> {
 impl<'i, 'm> Compiled<'i, 'm> {
     /// Compiles the interpreter's model and labels.
     pub fn new(interpreter: &'i Interpreter<'m>) -> Result<Self, Unsupported> {
-        let plan = Plan::new(interpreter.model())?;
+        let plan = Plan::new(interpreter.model(), interpreter.row_bytes().div_ceil(8))?;
         let code = Code::new(interpreter, &plan)?;
         Ok(Self { interpreter, code, successors_max: plan.successors_max })
     }

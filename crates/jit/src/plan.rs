@@ -4,8 +4,8 @@ use crate::Unsupported;
 use lariat_model::{ChannelKind, Communication, Composition, Model, ProcessId, Transition, TransitionId};
 use std::ops::Range;
 
-/// Models with more moves than this would take too long to compile.
-const MOVES_MAX: usize = 60_000;
+/// Models with more moves, times the words of a row, would take too long to compile.
+const WORDS_MAX: usize = 200_000;
 /// A function with more moves than this is split, since the time to compile a function grows faster than its size.
 const MOVES_PER_FUNCTION: usize = 256;
 
@@ -47,7 +47,8 @@ pub(crate) struct Partner {
 }
 
 impl Plan {
-    pub(crate) fn new(model: &Model) -> Result<Self, Unsupported> {
+    /// What is to be compiled for rows of this many 64-bit words.
+    pub(crate) fn new(model: &Model, n_words: usize) -> Result<Self, Unsupported> {
         if model.composition == Composition::Synchronous {
             return Err(Unsupported::Model("a synchronous system"));
         }
@@ -78,8 +79,8 @@ impl Plan {
             processes.push(ProcessPlan { id: *id, locations });
         }
         let sizes: Vec<usize> = processes.iter().map(ProcessPlan::size).collect();
-        if sizes.iter().sum::<usize>() > MOVES_MAX {
-            return Err(Unsupported::Model("too many pairs of senders and receivers"));
+        if sizes.iter().sum::<usize>() * n_words > WORDS_MAX {
+            return Err(Unsupported::Model("a model with so many moves or so wide a state"));
         }
         Ok(Self {
             has_committed: processes.iter().any(|p| p.locations.iter().any(|l| l.committed)),
