@@ -115,6 +115,12 @@ impl Edges {
         self.ends.push(self.targets.len() as u32);
     }
 
+    /// The bytes of all targets and, for each source, the number of targets up to its last: for graphs that write both themselves. The
+    /// bytes must be whole targets, and the last number theirs.
+    pub fn parts_mut(&mut self) -> (&mut Vec<u8>, &mut Vec<u32>) {
+        (&mut self.targets.bytes, &mut self.ends)
+    }
+
     /// Forgets all edges, and keeps the memory.
     pub fn clear(&mut self) {
         self.targets.clear();

@@ -2,6 +2,7 @@
 //!
 //! One search finds the answers to all properties of states. Every temporal property has a search of its own, after that one.
 
+use crate::engine::Engine;
 use crate::failure::{ExitStatus, Failure};
 use crate::options::CheckOptions;
 use crate::run::{Phases, Searched, Searcher, check_algorithm};
@@ -83,7 +84,9 @@ pub fn check(options: &CheckOptions) -> Result<ExitStatus, Failure> {
 
 impl Checking<'_> {
     fn states(&mut self, graph: &Interpreter, asked: &[Asked], goals: &[Goal]) -> Result<(), Failure> {
-        let (mut found, searched) = self.searcher.explore(graph, goals, Extent::UntilGoals, &mut self.phases)?;
+        let engine = Engine::new(&self.options.search, graph);
+        let (mut found, searched) =
+            self.searcher.explore(engine.graph(), goals, Extent::UntilGoals, &mut self.phases)?;
         for (property, path) in asked.iter().zip(std::mem::take(&mut found.paths)) {
             let trace = path.map(|path| counterexample(graph, property, &path)).transpose()?;
             let outcome = PropertyOutcome {
@@ -104,7 +107,8 @@ impl Checking<'_> {
     fn temporal(&mut self, property: &Temporal, first: bool) -> Result<(), Failure> {
         let graph = property.interpreter(self.loaded)?;
         let watcher = property.watcher(&graph)?;
-        let product = Product::new(&graph, &*watcher, self.options.temporal.deadlock_runs.into());
+        let engine = Engine::new(&self.options.search, &graph);
+        let product = Product::new(engine.graph(), &*watcher, self.options.temporal.deadlock_runs.into());
         let (found, searched) = self.searcher.find_lasso(&product, watcher.strength(), &mut self.phases)?;
         self.error_reached |= found.error_reached && found.lasso.is_none();
         let trace =

@@ -1,5 +1,6 @@
 //! `lariat explore`: the whole state space, or that of the product with one temporal property.
 
+use crate::engine::Engine;
 use crate::export::{self, Exported};
 use crate::failure::{ExitStatus, Failure};
 use crate::load;
@@ -23,7 +24,8 @@ pub fn explore(options: &ExploreOptions) -> Result<ExitStatus, Failure> {
     match &temporal[..] {
         [] => {
             let graph = Interpreter::new(&loaded.model, Vec::new());
-            explore_graph(options, &graph, &graph, None, phases)
+            let engine = Engine::new(&options.search, &graph);
+            explore_graph(options, &graph, engine.graph(), None, phases)
         }
         [property] => explore_product(options, property, &property.interpreter(&loaded)?, phases),
         _ => Err(Failure::input("explore takes one temporal property at most: each has a product of its own")),
@@ -37,7 +39,8 @@ fn explore_product(
     phases: Phases,
 ) -> Result<ExitStatus, Failure> {
     let watcher = property.watcher(graph)?;
-    let product = Product::new(graph, &*watcher, options.temporal.deadlock_runs.into());
+    let engine = Engine::new(&options.search, graph);
+    let product = Product::new(engine.graph(), &*watcher, options.temporal.deadlock_runs.into());
     explore_graph(options, graph, &product, Some(&*watcher), phases)
 }
 

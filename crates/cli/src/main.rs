@@ -18,6 +18,7 @@
 
 mod check;
 mod describe;
+mod engine;
 mod explore;
 mod export;
 mod failure;

@@ -72,6 +72,10 @@ pub struct SearchOptions {
     #[arg(long, value_enum, default_value_t = Algorithm::Auto)]
     pub algorithm: Algorithm,
 
+    /// What makes successors
+    #[arg(long, value_enum, default_value_t = EngineOption::Jit)]
+    pub engine: EngineOption,
+
     /// How much memory to use, for example 512MiB or 2GiB [default: half of what the machine or its cgroup has]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub memory: Option<u64>,
@@ -114,6 +118,14 @@ pub enum Algorithm {
     Ndfs,
     /// Search by strongly connected components in memory, for temporal properties
     Scc,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum EngineOption {
+    /// The model compiled to machine code; the interpreter where that cannot be done
+    Jit,
+    /// The interpreter
+    Interpreter,
 }
 
 /// Properties of infinite runs.

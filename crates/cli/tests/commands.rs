@@ -264,3 +264,22 @@ fn an_outside_macro_processor_can_be_used() {
     let ran = lariat(&["explore", &model("peterson.mdve"), "--m4", "no-such-program"]).expect(2);
     assert!(ran.err.contains("cannot run no-such-program"), "{}", ran.err);
 }
+
+#[test]
+fn both_engines_give_the_same_answers() {
+    for engine in ["jit", "interpreter"] {
+        let found = lariat(&["explore", &model("peterson.mdve"), "--engine", engine, "--json"]).expect(0);
+        let wanted = lariat(&["explore", &model("peterson.mdve"), "--json"]).expect(0);
+        assert_eq!(found.err, "");
+        for field in ["states", "transitions", "levels", "deadlocks"] {
+            assert_eq!(found.json()[field], wanted.json()[field], "{field}");
+        }
+        let folder = scratch(&format!("engine_{engine}"));
+        lariat(&["check", &write(&folder, "race.dve", RACE.as_bytes()), "--engine", engine, "--deadlock"]).expect(1);
+    }
+    let note = "note: the model is interpreted";
+    let synchronous = model("arbiter.mdve");
+    assert!(lariat(&["explore", &synchronous]).expect(0).err.contains(note));
+    assert!(!lariat(&["explore", &synchronous, "--quiet"]).expect(0).err.contains(note));
+    assert!(!lariat(&["explore", &synchronous, "--engine", "interpreter"]).expect(0).err.contains(note));
+}

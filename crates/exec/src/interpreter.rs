@@ -64,6 +64,11 @@ impl<'m> Interpreter<'m> {
         self.model
     }
 
+    /// Its labels, the first at bit 0.
+    pub fn labels(&self) -> &[Label] {
+        &self.labels
+    }
+
     /// How its states become rows.
     pub fn layout(&self) -> &Layout {
         &self.layout

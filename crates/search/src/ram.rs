@@ -181,6 +181,7 @@ struct Worker<'w> {
     writer: RowWriter<'w, 'w>,
     edges: Edges,
     new: Vec<usize>,
+    new_rows: RowBuffer,
     labels: Vec<u64>,
 }
 
@@ -192,6 +193,7 @@ impl<'w> Worker<'w> {
             writer: shared.table.writer(),
             edges: Edges::new(shared.graph.row_bytes()),
             new: Vec::new(),
+            new_rows: RowBuffer::new(shared.graph.row_bytes()),
             labels: Vec::new(),
         }
     }
@@ -261,11 +263,11 @@ impl<'w> Worker<'w> {
 
     fn check_labels(&mut self, rows: Rows<'_>, level: usize) -> Result<(), SearchError> {
         let shared = self.shared;
-        for i in &self.new {
-            let row = rows.row(*i);
-            self.labels.clear();
-            self.expander.labels(Rows::new(row, rows.width()), &mut self.labels)?;
-            let labels = self.labels[0];
+        self.new_rows.clear();
+        self.new.iter().for_each(|i| self.new_rows.push(rows.row(*i)));
+        self.labels.clear();
+        self.expander.labels(self.new_rows.as_rows(), &mut self.labels)?;
+        for (row, labels) in self.new_rows.as_rows().iter().zip(&self.labels) {
             for goal in shared.goals {
                 if let Goal::Label(label) = goal
                     && labels >> label & 1 == 1

@@ -13,11 +13,17 @@ fn fold(a: u64, b: u64) -> u64 {
     (product as u64) ^ ((product >> 64) as u64)
 }
 
+/// Up to eight bytes as a number, the first one lowest. Overlapping loads of fixed sizes, since a copy of any number of bytes is a call.
 #[inline(always)]
-fn word(bytes: &[u8]) -> u64 {
-    let mut word = [0; 8];
-    word[..bytes.len()].copy_from_slice(bytes);
-    u64::from_le_bytes(word)
+pub(crate) fn word(bytes: &[u8]) -> u64 {
+    let n = bytes.len();
+    let four = |at: usize| u64::from(u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]));
+    match n {
+        0 => 0,
+        1..=3 => [0, n / 2, n - 1].into_iter().fold(0, |word, at| word | u64::from(bytes[at]) << (8 * at)),
+        4..=8 => four(0) | four(n - 4) << (8 * (n - 4)),
+        _ => unreachable!("a word has eight bytes"),
+    }
 }
 
 /// The hash of a row.
@@ -39,6 +45,15 @@ pub fn hash_row(row: &[u8]) -> u64 {
 mod tests {
     use super::*;
     use std::collections::HashSet;
+
+    #[test]
+    fn words_are_little_endian() {
+        let bytes = [0x81, 2, 3, 4, 5, 6, 7, 0x88];
+        for n in 0..=8 {
+            let expected = bytes[..n].iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+            assert_eq!(word(&bytes[..n]), expected, "{n} bytes");
+        }
+    }
 
     #[test]
     fn neighbouring_rows_spread_in_high_and_low_bits() {

@@ -18,6 +18,7 @@
 
 mod arena;
 mod slots;
+mod zeroed;
 
 pub use arena::{RowId, RowSpan};
 
@@ -62,7 +63,14 @@ impl<'b> RowTable<'b> {
 
     /// A writer; each thread has its own.
     pub fn writer(&self) -> RowWriter<'_, 'b> {
-        RowWriter { table: self, block: Block::default(), spans: Vec::new(), hashes: Vec::new(), n_new: 0 }
+        RowWriter {
+            table: self,
+            block: Block::default(),
+            spans: Vec::new(),
+            hashes: Vec::new(),
+            recent: Recent::new(),
+            n_new: 0,
+        }
     }
 
     /// A stored row.
@@ -151,7 +159,37 @@ pub struct RowWriter<'t, 'b> {
     block: Block,
     spans: Vec<RowSpan>,
     hashes: Vec<u64>,
+    recent: Recent,
     n_new: u64,
+}
+
+/// Rows that a writer met lately, by a part of their hash: successors of neighbours are often the same, and these are found without
+/// touching the slots.
+struct Recent(Box<[(u32, u32)]>);
+
+impl Recent {
+    const LOG2: u32 = 13;
+
+    fn new() -> Self {
+        Self(vec![(0, 0); 1 << Self::LOG2].into_boxed_slice())
+    }
+
+    #[inline(always)]
+    fn place(hash: u64) -> usize {
+        (hash >> 20) as usize & ((1 << Self::LOG2) - 1)
+    }
+
+    /// A row that probably has this hash.
+    #[inline(always)]
+    fn get(&self, hash: u64) -> Option<RowId> {
+        let (tag, number) = self.0[Self::place(hash)];
+        (tag == hash as u32 && number != 0).then(|| RowId(number - 1))
+    }
+
+    #[inline(always)]
+    fn put(&mut self, hash: u64, id: RowId) {
+        self.0[Self::place(hash)] = (hash as u32, id.0 + 1);
+    }
 }
 
 impl RowWriter<'_, '_> {
@@ -196,15 +234,22 @@ impl RowWriter<'_, '_> {
             slots.prefetch(*hash);
         }
         for i in 0..rows.len() {
-            if let Some(hash) = self.hashes.get(i + LOOKAHEAD) {
+            if let Some(hash) = self.hashes.get(i + LOOKAHEAD)
+                && self.recent.get(*hash).is_none()
+            {
                 slots.prefetch(*hash);
             }
             if let Some(hash) = self.hashes.get(i + LOOKAHEAD / 2)
-                && let Some(id) = slots.likely_entry(*hash)
+                && let Some(id) = self.recent.get(*hash).or_else(|| slots.likely_entry(*hash))
             {
                 table.arena.prefetch(id);
             }
-            let (id, is_new) = self.insert_row(&slots, self.hashes[i], rows.row(i))?;
+            let (hash, row) = (self.hashes[i], rows.row(i));
+            let (id, is_new) = match self.recent.get(hash) {
+                Some(id) if table.arena.equals(id, row) => (id, false),
+                _ => self.insert_row(&slots, hash, row)?,
+            };
+            self.recent.put(hash, id);
             on_row(i, id, is_new);
         }
         Ok(())

@@ -6,22 +6,29 @@ use crate::{BinaryOperator, CellId, Expression, Interval, UnaryOperator};
 impl Local<'_> {
     /// All values that the expression can have; none if its evaluation can only fail.
     pub(super) fn value(&self, expression: &Expression) -> Option<Interval> {
-        match expression {
+        expression.interval(&|cell| self.get(cell))
+    }
+}
+
+impl Expression {
+    /// All values that the expression can have where cells have those that `of` tells; none if its evaluation can only fail.
+    pub fn interval(&self, of: &impl Fn(CellId) -> Interval) -> Option<Interval> {
+        match self {
             Expression::Constant(value) => Some(Interval::point(*value)),
-            Expression::Cell(cell) => Some(self.get(*cell)),
+            Expression::Cell(cell) => Some(of(*cell)),
             Expression::Element { first, length, index } => {
-                let index = self.value(index)?.meet(Interval::new(0, *length as i32 - 1))?;
-                (index.low..=index.high).map(|i| self.get(CellId(first.0 + i as u32))).reduce(Interval::join)
+                let index = index.interval(of)?.meet(Interval::new(0, *length as i32 - 1))?;
+                (index.low..=index.high).map(|i| of(CellId(first.0 + i as u32))).reduce(Interval::join)
             }
             Expression::TableElement { table, index } => {
-                let index = self.value(index)?.meet(Interval::new(0, table.len() as i32 - 1))?;
+                let index = index.interval(of)?.meet(Interval::new(0, table.len() as i32 - 1))?;
                 table[index.low as usize..=index.high as usize]
                     .iter()
                     .map(|value| Interval::point(*value))
                     .reduce(Interval::join)
             }
             Expression::Unary(operator, operand) => {
-                let value = self.value(operand)?;
+                let value = operand.interval(of)?;
                 Some(match operator {
                     UnaryOperator::Negate => Interval::from_wide(-i64::from(value.high), -i64::from(value.low)),
                     UnaryOperator::Complement => Interval::new(!value.high, !value.low),
@@ -33,11 +40,11 @@ impl Local<'_> {
                 })
             }
             Expression::Binary(operator, left, right) => {
-                let left = self.value(left)?;
+                let left = left.interval(of)?;
                 // The right operand of a logical operator need not be evaluated: its failure does not count here.
                 match operator {
                     BinaryOperator::And | BinaryOperator::Or | BinaryOperator::Imply => Some(Interval::BOOLEAN),
-                    _ => combine(*operator, left, self.value(right)?),
+                    _ => combine(*operator, left, right.interval(of)?),
                 }
             }
         }

@@ -6,6 +6,8 @@
 #![expect(unsafe_code, reason = "rows are written by one thread and read by others without a lock")]
 
 use super::TableFull;
+use super::zeroed::zeroed_bytes;
+use crate::hash::word;
 use lariat_base::MemoryBudget;
 use lariat_base::rows::Rows;
 use std::cell::UnsafeCell;
@@ -64,9 +66,9 @@ unsafe impl Sync for Chunk {}
 // SAFETY: a chunk is plain memory.
 unsafe impl Send for Chunk {}
 
-/// Chunks are small, so that small graphs take little memory and time; but their number is bounded, because the system
-/// bounds the number of its mappings.
-const CHUNK_BYTES: std::ops::RangeInclusive<u64> = 64 << 10..=1 << 20;
+/// Chunks are small where the budget is; where it is not they are large enough for large pages. Their number is bounded, because the
+/// system bounds the number of its mappings.
+const CHUNK_BYTES: std::ops::RangeInclusive<u64> = 64 << 10..=8 << 20;
 const CHUNKS_MAX: u64 = 1 << 14;
 const BLOCK_ROWS_MAX: u32 = 256;
 
@@ -199,17 +201,15 @@ impl<'b> Arena<'b> {
     fn allocate_chunk(&self, chunk: usize) -> Result<(), TableFull> {
         self.budget.reserve(self.chunk_cost()).map_err(|_| TableFull::Memory)?;
         let n_bytes = self.width << self.rows_per_chunk_log2;
-        let mut bytes = Vec::new();
-        if bytes.try_reserve_exact(n_bytes).is_err() {
+        let Some(bytes) = zeroed_bytes(n_bytes) else {
             self.budget.release(self.chunk_cost());
             return Err(TableFull::Memory);
-        }
-        bytes.resize_with(n_bytes, || UnsafeCell::new(0));
+        };
         let n_blocks = (1usize << self.rows_per_chunk_log2) / self.rows_per_block as usize;
         let filled = (0..n_blocks).map(|_| AtomicU32::new(0)).collect();
         // Nobody else sets them: the lock on `next_row` is held.
         let _ = self.filled[chunk].set(filled);
-        let _ = self.chunks[chunk].set(Chunk(bytes.into_boxed_slice()));
+        let _ = self.chunks[chunk].set(Chunk(bytes));
         Ok(())
     }
 
@@ -246,5 +246,5 @@ fn rows_equal(a: &[u8], b: &[u8]) -> bool {
     for (x, y) in (&mut a_words).zip(&mut b_words) {
         equal &= x == y;
     }
-    equal && a_words.remainder().iter().zip(b_words.remainder()).all(|(x, y)| x == y)
+    equal && word(a_words.remainder()) == word(b_words.remainder())
 }

@@ -9,6 +9,7 @@
 
 #![expect(unsafe_code, reason = "prefetching is an intrinsic")]
 
+use super::zeroed::zeroed_numbers;
 use super::{LOAD_MAX, RowId, TableFull};
 use lariat_base::MemoryBudget;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -62,13 +63,11 @@ impl Slots {
         let more = Self::bytes_for(n_slots) - self.memory_bytes();
         budget.reserve(more).map_err(|_| TableFull::Memory)?;
         self.entries = Box::default();
-        let mut entries = Vec::new();
-        if entries.try_reserve_exact(n_slots).is_err() {
+        let Some(entries) = zeroed_numbers(n_slots) else {
             budget.release(Self::bytes_for(n_slots));
             return Err(TableFull::Memory);
-        }
-        entries.resize_with(n_slots, || AtomicU32::new(0));
-        self.entries = entries.into_boxed_slice();
+        };
+        self.entries = entries;
         self.id_bits = (64 - (n_slots as u64 + NUMBERS_AHEAD_MAX).leading_zeros()).min(32);
         self.fill(fill);
         Ok(())

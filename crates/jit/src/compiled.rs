@@ -1,0 +1,117 @@
+//! The compiled model as a graph.
+
+#![expect(unsafe_code, reason = "machine code is called, and writes into buffers without checking their size")]
+
+use crate::Unsupported;
+use crate::code::{Code, RangeBroken};
+use crate::plan::Plan;
+use lariat_exec::Interpreter;
+use lariat_graph::{Edges, Expander, Graph, GraphError, RowBuffer, Rows};
+use lariat_model::CellId;
+
+/// Rows that are expanded by one call; room for all their successors is made before.
+const ROWS_PER_CALL: usize = 64;
+/// Rows are stored in whole words, so something may be written behind the last.
+const BYTES_BEHIND: usize = 8;
+
+/// A model as machine code: the same graph as its interpreter's.
+pub struct Compiled<'i, 'm> {
+    interpreter: &'i Interpreter<'m>,
+    code: Code,
+    successors_max: usize,
+}
+
+impl<'i, 'm> Compiled<'i, 'm> {
+    /// Compiles the interpreter's model and labels.
+    pub fn new(interpreter: &'i Interpreter<'m>) -> Result<Self, Unsupported> {
+        let plan = Plan::new(interpreter.model(), interpreter.row_bytes().div_ceil(8))?;
+        let code = Code::new(interpreter, &plan)?;
+        Ok(Self { interpreter, code, successors_max: plan.successors_max })
+    }
+
+    fn expand(&self, from: Rows<'_>, out: &mut Edges, context: &mut RangeBroken) {
+        let width = self.interpreter.row_bytes();
+        assert_eq!(from.width(), width, "rows of another graph");
+        let (targets, ends) = out.parts_mut();
+        assert!(targets.len().is_multiple_of(width), "edges of another graph");
+        for rows in from.bytes().chunks(ROWS_PER_CALL * width) {
+            let n_rows = rows.len() / width;
+            targets.reserve(n_rows * self.successors_max * width + BYTES_BEHIND);
+            ends.reserve(n_rows);
+            let range = rows.as_ptr_range();
+            let n_before = targets.len();
+            // SAFETY: the code reads whole rows of `rows`. It writes no more than `successors_max` targets for each, and the bytes
+            // behind the last, for which there is room behind what `targets` holds; and one number for each row, for which there is
+            // room in `ends`. Targets and numbers are written without gaps from where the lengths are now.
+            unsafe {
+                let start = targets.as_mut_ptr();
+                let first_end = ends.as_mut_ptr().add(ends.len());
+                let end = (self.code.expand)(range.start, range.end, start.add(n_before), first_end, start, context);
+                targets.set_len(end.offset_from_unsigned(start));
+                ends.set_len(ends.len() + n_rows);
+            }
+        }
+    }
+
+    /// Appends the labels of rows; false if a proposition has no value in one of them.
+    fn labels(&self, rows: Rows<'_>, out: &mut Vec<u64>) -> bool {
+        assert_eq!(rows.width(), self.interpreter.row_bytes(), "rows of another graph");
+        out.reserve(rows.len());
+        let range = rows.bytes().as_ptr_range();
+        let mut context = RangeBroken::default();
+        // SAFETY: the code reads whole rows and writes one word for each, for which there is room behind what `out` holds.
+        unsafe {
+            (self.code.labels)(range.start, range.end, out.as_mut_ptr().add(out.len()), &raw mut context);
+            out.set_len(out.len() + rows.len());
+        }
+        context.happened == 0
+    }
+}
+
+impl Graph for Compiled<'_, '_> {
+    fn row_bytes(&self) -> usize {
+        self.interpreter.row_bytes()
+    }
+
+    fn initial(&self, out: &mut RowBuffer) {
+        self.interpreter.initial(out);
+    }
+
+    fn expander(&self) -> Box<dyn Expander + '_> {
+        Box::new(Running { graph: self })
+    }
+
+    fn is_error(&self, row: &[u8]) -> bool {
+        self.interpreter.is_error(row)
+    }
+}
+
+struct Running<'g, 'i, 'm> {
+    graph: &'g Compiled<'i, 'm>,
+}
+
+impl Expander for Running<'_, '_, '_> {
+    fn expand(&mut self, from: Rows<'_>, out: &mut Edges) -> Result<(), GraphError> {
+        let mut broken = RangeBroken::default();
+        self.graph.expand(from, out, &mut broken);
+        if broken.happened == 0 {
+            return Ok(());
+        }
+        let model = self.graph.interpreter.model();
+        let cell = CellId(broken.cell);
+        Err(GraphError::RangeBroken {
+            cell: model.cell_name(cell),
+            value: broken.value,
+            range: model.cells[cell.index()].range.to_string(),
+        })
+    }
+
+    fn labels(&mut self, rows: Rows<'_>, out: &mut Vec<u64>) -> Result<(), GraphError> {
+        let before = out.len();
+        if self.graph.labels(rows, out) {
+            return Ok(());
+        }
+        out.truncate(before);
+        self.graph.interpreter.expander().labels(rows, out)
+    }
+}

@@ -1,0 +1,198 @@
+//! Functions: what they are given, how they read and write rows.
+//!
+//! `expand(rows, end, out, ends, start, context) -> out` makes the successors of the rows from `rows` to `end`, writes them from `out` on, and
+//! to `ends` for each row the number of targets from `start` to its last. Where a model is large, the moves of some processes are
+//! functions of their own: `moves(row, out, context) -> out`.
+//!
+//! # Invariant
+//! Behind `out` there is room for all successors that a row can have, and 8 bytes more: rows are stored in whole words, and
+//! what is stored behind a row is overwritten by the next.
+
+use crate::element::ElementTable;
+use crate::plan::Plan;
+use crate::state::State;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{
+    Block, FuncRef, InstBuilder, MemFlagsData, StackSlot, StackSlotData, StackSlotKind, Value, types,
+};
+use cranelift_frontend::FunctionBuilder;
+use lariat_exec::Layout;
+use lariat_model::Model;
+
+/// Makes the code of one function.
+pub(crate) struct Emitter<'e, 'b> {
+    pub(crate) b: FunctionBuilder<'b>,
+    pub(crate) model: &'e Model,
+    pub(crate) layout: &'e Layout,
+    pub(crate) plan: &'e Plan,
+    /// Tables that the code refers to; they must live as long as it.
+    pub(crate) tables: &'e mut Vec<ElementTable>,
+    /// 64-bit words of a row.
+    pub(crate) n_words: usize,
+    /// Where the words of the row that is expanded lie, for elements with unknown index.
+    pub(crate) old_memory: StackSlot,
+    /// Space for the words of a new state.
+    pub(crate) new_memory: StackSlot,
+    /// Where the next successor goes.
+    pub(crate) out: Value,
+    /// The address of the caller's `RangeBroken`.
+    pub(crate) context: Value,
+    /// Where evaluations without a result go, if the move that is compiled has any.
+    pub(crate) fault: Option<Block>,
+    /// What the function is given; the last is the context.
+    pub(crate) parameters: Vec<Value>,
+}
+
+impl<'e, 'b> Emitter<'e, 'b> {
+    /// Begins a function.
+    pub(crate) fn new(
+        mut b: FunctionBuilder<'b>,
+        model: &'e Model,
+        layout: &'e Layout,
+        plan: &'e Plan,
+        tables: &'e mut Vec<ElementTable>,
+    ) -> Self {
+        let n_words = layout.row_bytes().div_ceil(8);
+        // A field may begin in the last byte, and is read with the seven behind it.
+        let data = StackSlotData::new(StackSlotKind::ExplicitSlot, (n_words * 8 + 8) as u32, 3);
+        let old_memory = b.create_sized_stack_slot(data.clone());
+        let new_memory = b.create_sized_stack_slot(data);
+        let entry = b.create_block();
+        b.append_block_params_for_function_params(entry);
+        b.switch_to_block(entry);
+        let parameters = b.block_params(entry).to_vec();
+        let (out, context) = (parameters[0], parameters[parameters.len() - 1]);
+        Self { b, model, layout, plan, tables, n_words, old_memory, new_memory, out, context, fault: None, parameters }
+    }
+
+    /// The block for evaluations without a result.
+    pub(crate) fn fault_block(&mut self) -> Block {
+        match self.fault {
+            Some(block) => block,
+            None => {
+                let block = self.b.create_block();
+                self.b.set_cold_block(block);
+                self.fault = Some(block);
+                block
+            }
+        }
+    }
+
+    /// The body of `expand`. With `moves` the work is done by those functions, else here.
+    pub(crate) fn expand(&mut self, moves: &[FuncRef]) {
+        let [rows, end, out, ends, start, _] = self.parameters[..] else { return };
+        let (head, [row, end_at, out]) = self.loop_head([rows, ends, out]);
+        self.out = out;
+        let (body, done) = (self.b.create_block(), self.b.create_block());
+        let at_end = self.b.ins().icmp(IntCC::Equal, row, end);
+        self.b.ins().brif(at_end, done, &[], body, &[]);
+        self.b.switch_to_block(done);
+        self.b.ins().return_(&[out]);
+
+        self.b.switch_to_block(body);
+        let old = self.load_row(row, moves.is_empty());
+        let (work, behind) = (self.b.create_block(), self.b.create_block());
+        let last_out = self.b.append_block_param(behind, types::I64);
+        let is_error = self.is_error(&old);
+        self.b.ins().brif(is_error, behind, &[out.into()], work, &[]);
+        self.b.switch_to_block(work);
+        if moves.is_empty() {
+            self.processes(0..self.plan.processes.len(), &old);
+        }
+        for function in moves {
+            let call = self.b.ins().call(*function, &[row, self.out, self.context]);
+            self.out = self.b.inst_results(call)[0];
+        }
+        let out = self.out;
+        self.b.ins().jump(behind, &[out.into()]);
+
+        self.b.switch_to_block(behind);
+        let n_bytes = self.b.ins().isub(last_out, start);
+        let n_rows = self.b.ins().udiv_imm_u(n_bytes, self.layout.row_bytes() as i64);
+        let n_rows = self.b.ins().ireduce(types::I32, n_rows);
+        self.b.ins().store(MemFlagsData::trusted(), n_rows, end_at, 0);
+        let next_row = self.b.ins().iadd_imm_u(row, self.layout.row_bytes() as i64);
+        let next_end = self.b.ins().iadd_imm_u(end_at, 4);
+        self.b.ins().jump(head, &[next_row.into(), next_end.into(), last_out.into()]);
+    }
+
+    /// Begins a loop over three addresses.
+    pub(crate) fn loop_head(&mut self, start: [Value; 3]) -> (Block, [Value; 3]) {
+        let head = self.b.create_block();
+        let values = start.map(|_| self.b.append_block_param(head, types::I64));
+        let arguments = start.map(Into::into);
+        self.b.ins().jump(head, &arguments);
+        self.b.switch_to_block(head);
+        (head, values)
+    }
+
+    /// The body of `moves`.
+    pub(crate) fn moves(&mut self, places: std::ops::Range<usize>) {
+        let [row, out, _] = self.parameters[..] else { return };
+        self.out = out;
+        let old = self.load_row(row, true);
+        self.processes(places, &old);
+        let out = self.out;
+        self.b.ins().return_(&[out]);
+    }
+
+    /// Reads a row, and no byte beside it; into memory, too, where the model has arrays.
+    pub(crate) fn load_row(&mut self, row: Value, for_moves: bool) -> State {
+        let flags = MemFlagsData::trusted();
+        let width = self.layout.row_bytes();
+        let mut words: Vec<Value> =
+            (0..width / 8).map(|i| self.b.ins().load(types::I64, flags, row, i as i32 * 8)).collect();
+        let rest = width % 8;
+        if rest > 0 && width > 8 {
+            let last = self.b.ins().load(types::I64, flags, row, width as i32 - 8);
+            words.push(self.b.ins().ushr_imm_u(last, 64 - 8 * rest as i64));
+        } else if rest > 0 {
+            words.push(self.load_short(row, rest));
+        }
+        if for_moves && self.model.variables.iter().any(|v| v.n_cells > 1) {
+            let memory = self.b.ins().stack_addr(types::I64, self.old_memory, 0);
+            for (i, word) in words.iter().enumerate() {
+                self.b.ins().store(flags, *word, memory, i as i32 * 8);
+            }
+        }
+        State { words, written: std::collections::BTreeMap::new(), is_old: true }
+    }
+
+    fn load_short(&mut self, row: Value, n_bytes: usize) -> Value {
+        let mut word = self.b.ins().iconst(types::I64, 0);
+        let mut at = 0;
+        for (size, kind) in [(4, types::I32), (2, types::I16), (1, types::I8)] {
+            if n_bytes & size != 0 {
+                let part = self.b.ins().load(kind, MemFlagsData::trusted(), row, at as i32);
+                let part = self.b.ins().uextend(types::I64, part);
+                let part = self.b.ins().ishl_imm_u(part, 8 * at as i64);
+                word = self.b.ins().bor(word, part);
+                at += size;
+            }
+        }
+        word
+    }
+
+    /// Stores the words of a row at `out`.
+    pub(crate) fn store_row(&mut self, words: &[Value]) {
+        for (i, word) in words.iter().enumerate() {
+            self.b.ins().store(MemFlagsData::trusted(), *word, self.out, i as i32 * 8);
+        }
+    }
+
+    /// Whether this is the error state: only there is the first process behind its last location.
+    pub(crate) fn is_error(&mut self, state: &State) -> Value {
+        let cell = self.model.process(self.plan.processes[0].id).location;
+        let location = self.read(state, cell);
+        let behind_last = self.model.cells[cell.index()].allowed.high + 1;
+        self.b.ins().icmp_imm_u(IntCC::Equal, location, i64::from(behind_last))
+    }
+
+    pub(crate) fn error_words(&self) -> Vec<u64> {
+        self.layout
+            .error_row()
+            .chunks(8)
+            .map(|chunk| chunk.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)))
+            .collect()
+    }
+}

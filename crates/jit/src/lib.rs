@@ -1,0 +1,59 @@
+//! Compiled models: the model form as machine code.
+//!
+//! [`Compiled`] is the same graph as the interpreter it wraps, edge by edge and in the same order; it only makes successors and labels
+//! faster. What it cannot compile it refuses with [`Unsupported`], and the interpreter is used.
+//!
+//! A row is read into 64-bit words once. Every process jumps to the code of its location; every transition there computes its
+//! guard and its effects on values in registers, and stores the words of the new row. Memory comes into play only where an
+//! index that is not known beforehand reaches into an array that is larger than a word.
+//!
+//! | question | file |
+//! |---|---|
+//! | which code there is: moves by location, pairs, functions | `plan.rs` |
+//! | making machine code, and its life | `code.rs` |
+//! | a function: rows in, rows out | `function.rs` |
+//! | moves: dispatch, guards, rendezvous | `moves.rs` |
+//! | what a move does | `effects.rs` |
+//! | the state in registers: reading and writing cells | `state.rs` |
+//! | array elements whose index is not known | `element.rs` |
+//! | expressions | `expression.rs` |
+//! | labels | `labels.rs` |
+//! | the graph | `compiled.rs` |
+
+mod code;
+mod compiled;
+mod effects;
+mod element;
+mod expression;
+mod function;
+mod labels;
+mod moves;
+mod plan;
+mod state;
+
+pub use compiled::Compiled;
+
+use std::fmt;
+
+/// Why a model is not compiled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unsupported {
+    /// There is no code generator for this machine.
+    Machine(String),
+    /// The model has something that is left to the interpreter.
+    Model(&'static str),
+    /// The code generator refused; a bug.
+    Generator(String),
+}
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unsupported::Machine(why) => write!(f, "for this machine: {why}"),
+            Unsupported::Model(what) => write!(f, "{what}"),
+            Unsupported::Generator(why) => write!(f, "it: the code generator failed: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for Unsupported {}
