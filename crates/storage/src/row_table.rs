@@ -164,11 +164,11 @@ pub struct RowWriter<'t, 'b> {
 }
 
 /// Rows that a writer met lately, by a part of their hash: successors of neighbours are often the same, and these are found without
-/// touching the slots.
+/// touching the slots. 256 KiB for each writer, beside the budget.
 struct Recent(Box<[(u32, u32)]>);
 
 impl Recent {
-    const LOG2: u32 = 13;
+    const LOG2: u32 = 15;
 
     fn new() -> Self {
         Self(vec![(0, 0); 1 << Self::LOG2].into_boxed_slice())
