@@ -65,6 +65,12 @@ impl RowBuffer {
         self.bytes.extend_from_slice(row);
     }
 
+    /// Appends rows.
+    pub fn extend(&mut self, rows: Rows<'_>) {
+        debug_assert_eq!(rows.width, self.width);
+        self.bytes.extend_from_slice(rows.bytes);
+    }
+
     /// Forgets all rows, and keeps the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
