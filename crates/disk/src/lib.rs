@@ -23,6 +23,7 @@
 mod buffer;
 mod counters;
 mod error;
+mod faulty;
 mod page_cache;
 mod pending;
 #[cfg(target_os = "linux")]
@@ -34,6 +35,7 @@ mod usage;
 pub use buffer::{AlignedBuffer, PAGE_BYTES};
 pub use counters::{Access, Direction, IoCount, IoCounters, IoLine};
 pub use error::DiskError;
+pub use faulty::{FaultPlan, FaultyDisk};
 pub use pending::{Completed, Pending, Wait};
 pub use system::{SystemDisk, SystemDiskOptions};
 pub use usage::{DiskUsage, UsageLedger};
