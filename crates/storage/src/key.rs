@@ -208,6 +208,7 @@ impl<const N: usize> Key for Wide<N> {
 }
 
 /// Evaluates an expression with a type `$K` that is the [`Key`] for rows of a width; panics where no key is that wide.
+/// The expression is compiled for every type, so it should be a call.
 ///
 /// ```
 /// use lariat_storage::{Value, for_row_width};
@@ -222,15 +223,11 @@ macro_rules! for_row_width {
             9..=16 => { type $K = u128; $($body)* }
             17..=24 => { type $K = $crate::Wide<3>; $($body)* }
             25..=32 => { type $K = $crate::Wide<4>; $($body)* }
-            33..=48 => { type $K = $crate::Wide<6>; $($body)* }
-            49..=64 => { type $K = $crate::Wide<8>; $($body)* }
-            65..=96 => { type $K = $crate::Wide<12>; $($body)* }
-            97..=128 => { type $K = $crate::Wide<16>; $($body)* }
-            129..=192 => { type $K = $crate::Wide<24>; $($body)* }
-            193..=256 => { type $K = $crate::Wide<32>; $($body)* }
+            33..=64 => { type $K = $crate::Wide<8>; $($body)* }
+            65..=128 => { type $K = $crate::Wide<16>; $($body)* }
+            129..=256 => { type $K = $crate::Wide<32>; $($body)* }
             257..=512 => { type $K = $crate::Wide<64>; $($body)* }
-            513..=1024 => { type $K = $crate::Wide<128>; $($body)* }
-            1025..=4096 => { type $K = $crate::Wide<512>; $($body)* }
+            513..=4096 => { type $K = $crate::Wide<512>; $($body)* }
             width => panic!("rows of {width} bytes are wider than any key"),
         }
     };

@@ -163,7 +163,7 @@ pub(crate) enum LiteralForm {
     Lengths = 1,
 }
 
-/// The better form, and how many bytes it takes. Lengths may take an eighth more, since they are read faster.
+/// The better form. Lengths may take a quarter more, since they are read faster.
 pub(crate) fn choose_form<K: Literal>(literals: &[K]) -> LiteralForm {
     if !K::HAS_LENGTHS {
         return LiteralForm::Varint;
@@ -173,7 +173,7 @@ pub(crate) fn choose_form<K: Literal>(literals: &[K]) -> LiteralForm {
         varint += literal.varint_bytes();
         lengths += literal.significant_bytes();
     }
-    if lengths <= varint + varint / 8 { LiteralForm::Lengths } else { LiteralForm::Varint }
+    if lengths <= varint + varint / 4 { LiteralForm::Lengths } else { LiteralForm::Varint }
 }
 
 /// Appends literals.
