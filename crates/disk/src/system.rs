@@ -7,7 +7,7 @@
 //! # Invariants
 //! 1. Nobody else uses the directory: the lock file is locked as long as the disk lives, and the system unlocks it when the process ends,
 //!    however it ends.
-//! 2. `lengths` knows every file of the directory but the lock file.
+//! 2. `lengths` knows every file of the directory whose name has our ending, and no other file is touched.
 
 #![allow(clippy::disallowed_methods, reason = "this is where files are opened")]
 
@@ -21,6 +21,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// What the system's names of our files end with. Other files of the directory are not ours: they are neither seen nor counted.
+const ENDING: &str = ".lariat";
 /// The file that says that a process uses the directory.
 const LOCK_FILE: &str = "lariat.lock";
 /// The file that transfers are tried with.
@@ -67,8 +69,8 @@ impl SystemDisk {
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        debug_assert!(Path::new(name).components().count() == 1 && name != LOCK_FILE, "a name is not a path");
-        self.directory.join(name)
+        debug_assert!(Path::new(name).components().count() == 1, "a name is not a path");
+        self.directory.join(format!("{name}{ENDING}"))
     }
 }
 
@@ -89,9 +91,9 @@ fn existing_files(directory: &Path) -> Result<BTreeMap<String, Arc<AtomicU64>>, 
         let entry = entry.map_err(failed)?;
         let metadata = entry.metadata().map_err(failed)?;
         if let (true, Ok(name)) = (metadata.is_file(), entry.file_name().into_string())
-            && name != LOCK_FILE
+            && let Some(name) = name.strip_suffix(ENDING)
         {
-            files.insert(name, Arc::new(AtomicU64::new(metadata.len())));
+            files.insert(name.to_owned(), Arc::new(AtomicU64::new(metadata.len())));
         }
     }
     Ok(files)

@@ -98,6 +98,18 @@ fn the_best_way_here_is_chosen() {
 }
 
 #[test]
+fn files_that_are_not_ours_are_not_seen() {
+    let directory = Directory::new("others");
+    std::fs::create_dir_all(&directory.0).unwrap();
+    std::fs::write(directory.0.join("thesis.tex"), "text").unwrap();
+    let disk = open(&directory.0, None, IoMode::Buffered).unwrap();
+    assert_eq!((disk.list().unwrap(), disk.usage().now), (vec![], 0));
+    assert!(matches!(disk.remove("thesis.tex"), Err(DiskError::Missing { .. })));
+    disk.create("run", FileKind::Run).unwrap();
+    assert!(directory.0.join("run.lariat").exists() && directory.0.join("thesis.tex").exists());
+}
+
+#[test]
 fn reading_behind_the_end_is_an_error() {
     for mode in MODES {
         let directory = Directory::new(&format!("short-{mode:?}"));

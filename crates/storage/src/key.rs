@@ -32,6 +32,21 @@ pub trait Key: Literal + Ord {
 
     /// Some of its bits, mixed.
     fn mixed(self) -> u64;
+
+    /// The eight bits from `shift` on.
+    fn digit(self, shift: u32) -> usize;
+
+    /// These bits, and those in which two keys differ.
+    fn or_difference(self, a: Self, b: Self) -> Self;
+
+    /// The highest bit that is set.
+    fn highest_bit(self) -> Option<u32>;
+
+    /// One of its 64-bit words, the least significant being number 0.
+    fn word(self, place: usize) -> u64;
+
+    /// Replaces one of its words.
+    fn set_word(&mut self, place: usize, word: u64);
 }
 
 /// What travels with a row. No value at all is `()`.
@@ -129,6 +144,32 @@ macro_rules! integer_key {
                 let high = (self as u128 >> 64) as u64;
                 (self as u64 ^ high.rotate_left(29)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
             }
+
+            #[inline(always)]
+            fn digit(self, shift: u32) -> usize {
+                usize::from((self >> shift) as u8)
+            }
+
+            #[inline(always)]
+            fn or_difference(self, a: Self, b: Self) -> Self {
+                self | (a ^ b)
+            }
+
+            #[inline]
+            fn highest_bit(self) -> Option<u32> {
+                self.checked_ilog2()
+            }
+
+            #[inline(always)]
+            fn word(self, place: usize) -> u64 {
+                (self as u128 >> (64 * place)) as u64
+            }
+
+            #[inline(always)]
+            fn set_word(&mut self, place: usize, word: u64) {
+                let (shift, mask) = (64 * place, u128::from(u64::MAX));
+                *self = ((*self as u128 & !(mask << shift)) | u128::from(word) << shift) as $integer;
+            }
         }
     )*};
 }
@@ -204,6 +245,33 @@ impl<const N: usize> Key for Wide<N> {
     #[inline]
     fn mixed(self) -> u64 {
         self.0.iter().fold(0, |mixed: u64, word| (mixed.rotate_left(29) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15))
+    }
+
+    #[inline]
+    fn digit(self, shift: u32) -> usize {
+        let (word, bit) = (shift as usize / 64, shift % 64);
+        let above = if bit > 56 && word + 1 < N { self.0[word + 1] << (64 - bit) } else { 0 };
+        usize::from((self.0[word] >> bit | above) as u8)
+    }
+
+    #[inline]
+    fn or_difference(self, a: Self, b: Self) -> Self {
+        Wide(std::array::from_fn(|i| self.0[i] | (a.0[i] ^ b.0[i])))
+    }
+
+    fn highest_bit(self) -> Option<u32> {
+        let word = self.0.iter().rposition(|word| *word != 0)?;
+        Some(64 * word as u32 + self.0[word].ilog2())
+    }
+
+    #[inline]
+    fn word(self, place: usize) -> u64 {
+        self.0[place]
+    }
+
+    #[inline]
+    fn set_word(&mut self, place: usize, word: u64) {
+        self.0[place] = word;
     }
 }
 

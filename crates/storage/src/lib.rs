@@ -8,15 +8,18 @@ mod budgeted;
 mod error;
 mod hash;
 pub mod key;
+pub mod manifest;
 mod reserved;
 pub mod row_table;
 pub mod run;
+pub mod sort;
 pub mod stream;
 
 pub use budgeted::BudgetedVec;
 pub use error::StorageError;
 pub use hash::hash_row;
 pub use key::{Key, Value, Wide};
+pub use manifest::{Manifest, ManifestFile};
 pub use reserved::{Reservation, ReservedVec};
 pub use row_table::{RowId, RowSpan, RowTable, RowWriter, TableFull};
 pub use run::{Run, RunOptions, RunReader, RunWriter};

@@ -76,10 +76,11 @@ impl<K: Key> KeyEncoder<K> {
             let candidate = usize::from(self.places[slot]);
             self.places[slot] = at as u16;
             let differences = &self.differences[..];
-            if candidate >= at || differences[candidate..candidate + REPEAT_MIN] != differences[at..at + REPEAT_MIN] {
+            // Compared one by one: comparing slices is a call.
+            if candidate >= at || !(0..REPEAT_MIN).all(|i| differences[candidate + i] == differences[at + i]) {
                 misses += 1;
                 // Where nothing repeats, look less and less closely.
-                at += 1 + (misses >> 5);
+                at += 1 + (misses >> 4);
                 continue;
             }
             misses = 0;

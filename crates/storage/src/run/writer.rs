@@ -101,7 +101,8 @@ impl<'b, K: Key, V: Value> RunWriter<'b, K, V> {
             return Err(StorageError::Shape { file: name.to_owned(), expected, got });
         }
         // Encoded rows are hardly larger than plain ones: a group's literals have at most an eighth and some bytes more.
-        let encoded_bytes = (group_rows * (row_bytes + row_bytes / 7 + value_bytes + 4) + PAGE_BYTES) as u64;
+        let encoded_bytes =
+            (group_rows * (row_bytes + row_bytes / 7 + value_bytes + 4) + 64 * K::VARINT_BYTES_MAX + 64) as u64;
         let memory = Reservation::new(KeyEncoder::<K>::memory_bytes(group_rows) + encoded_bytes, budget)?;
         Ok(Self {
             blocks: BlockWriter::new(disk, name, FileKind::Run, shape, buffers, budget)?,
