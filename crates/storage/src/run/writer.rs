@@ -11,6 +11,7 @@ use crate::key::{Key, Value};
 use crate::{Reservation, ReservedVec, StorageError};
 use lariat_base::MemoryBudget;
 use lariat_disk::{Disk, FileKind, PAGE_BYTES};
+use std::ops::Range;
 
 /// A group that is cut to fill the rest of a block has at least this many rows.
 const ROWS_TO_FILL: usize = 64;
@@ -72,6 +73,8 @@ pub struct RunWriter<'b, K: Key, V: Value = ()> {
     values: ReservedVec<'b, V>,
     /// A group that was encoded and has no place yet.
     encoded: Vec<u8>,
+    /// Rows and bytes of the group that was encoded last.
+    last_group: (usize, usize),
     index: Index<'b, K>,
     last: Option<K>,
     /// Rows in blocks that ended, in the current block, and bytes of that block.
@@ -113,6 +116,7 @@ impl<'b, K: Key, V: Value> RunWriter<'b, K, V> {
             keys: ReservedVec::with_capacity(group_rows, budget)?,
             values: ReservedVec::with_capacity(group_rows, budget)?,
             encoded: Vec::with_capacity(encoded_bytes as usize),
+            last_group: (0, 0),
             index: Index::with_capacity(16, budget)?,
             last: None,
             rows: 0,
@@ -137,7 +141,7 @@ impl<'b, K: Key, V: Value> RunWriter<'b, K, V> {
     pub fn push(&mut self, key: K, value: V) -> Result<(), StorageError> {
         self.keys.push(key)?;
         self.values.push(value)?;
-        if self.keys.len() == self.group_rows { self.write_groups(false) } else { Ok(()) }
+        if self.keys.len() == self.group_rows { self.write_groups() } else { Ok(()) }
     }
 
     /// Appends rows, which must increase and be larger than all before. There are as many values as keys.
@@ -150,41 +154,55 @@ impl<'b, K: Key, V: Value> RunWriter<'b, K, V> {
             self.values.extend_from_slice(&values[..n])?;
             (keys, values) = (&keys[n..], &values[n..]);
             if self.keys.len() == self.group_rows {
-                self.write_groups(false)?;
+                self.write_groups()?;
             }
         }
         Ok(())
     }
 
-    /// Writes a full group; with `all` what there is.
-    fn write_groups(&mut self, all: bool) -> Result<(), StorageError> {
+    /// Writes the rows that were gathered: as one group, or as several where a block ends.
+    fn write_groups(&mut self) -> Result<(), StorageError> {
         self.check_order()?;
-        let mut n = self.keys.len();
-        while n > 0 && (all || self.keys.len() == self.group_rows) {
-            self.encoded.clear();
-            put_group(&mut self.encoder, &self.keys[..n], &self.values[..n], self.widths, &mut self.encoded);
-            let (size, room) = (self.encoded.len(), self.blocks.capacity() - self.block_used);
-            if size <= room {
-                self.place_group(n)?;
-                n = self.keys.len();
+        let mut from = 0;
+        while from < self.keys.len() {
+            let (room, left) = (self.blocks.capacity() - self.block_used, self.keys.len() - from);
+            let n = left.min(self.rows_that_fit(room)).max(1);
+            // A group that is cut should fill what is left of the block; if that is little, the block ends here.
+            if n < ROWS_TO_FILL.min(left) && self.block_used > 0 {
+                self.end_block(false)?;
                 continue;
             }
-            // A group that is cut should fill what is left of the block; if that is little, the block ends here.
-            let cut = n * room / size * 15 / 16;
-            if cut >= ROWS_TO_FILL && room > self.blocks.capacity() / 16 {
-                n = cut;
-            } else if self.block_used > 0 {
-                self.end_block(false)?;
-                n = self.keys.len();
-            } else if n > 1 {
-                n /= 2;
-            } else {
+            self.encoded.clear();
+            let rows = from..from + n;
+            put_group(
+                &mut self.encoder,
+                &self.keys[rows.clone()],
+                &self.values[rows.clone()],
+                self.widths,
+                &mut self.encoded,
+            );
+            let size = self.encoded.len();
+            self.last_group = (n, size);
+            if size <= room {
+                self.place_group(rows)?;
+                from += n;
+            } else if n == 1 && self.block_used == 0 {
                 let (expected, got) =
                     ("a block that has room for a row".to_owned(), format!("{room} bytes for {size}"));
                 return Err(StorageError::Shape { file: self.name.clone(), expected, got });
+            } else if n == 1 {
+                self.end_block(false)?;
             }
         }
+        self.keys.clear();
+        self.values.clear();
         Ok(())
+    }
+
+    /// About how many rows take so many bytes, judged by the group that was encoded last: fewer than it had if it had more bytes.
+    fn rows_that_fit(&self, bytes: usize) -> usize {
+        let (rows, size) = self.last_group;
+        if size == 0 || bytes / 2 > size { usize::MAX } else { rows * bytes / size * 15 / 16 }
     }
 
     fn check_order(&mut self) -> Result<(), StorageError> {
@@ -199,21 +217,16 @@ impl<'b, K: Key, V: Value> RunWriter<'b, K, V> {
         Ok(())
     }
 
-    /// Puts the encoded group, the first `n` rows, into the block.
-    fn place_group(&mut self, n: usize) -> Result<(), StorageError> {
+    /// Puts the encoded group, which has these rows, into the block.
+    fn place_group(&mut self, rows: Range<usize>) -> Result<(), StorageError> {
         if self.block_used == 0 {
-            self.index.push((self.keys[0], self.rows))?;
+            self.index.push((self.keys[rows.start], self.rows))?;
         }
         let end = self.block_used + self.encoded.len();
         self.blocks.contents_mut()[self.block_used..end].copy_from_slice(&self.encoded);
         self.block_used = end;
-        self.block_rows += n as u32;
-        self.last = Some(self.keys[n - 1]);
-        let rest = self.keys.len() - n;
-        self.keys.copy_within(n.., 0);
-        self.values.copy_within(n.., 0);
-        self.keys.truncate(rest);
-        self.values.truncate(rest);
+        self.block_rows += rows.len() as u32;
+        self.last = Some(self.keys[rows.end - 1]);
         Ok(())
     }
 
@@ -226,7 +239,7 @@ impl<'b, K: Key, V: Value> RunWriter<'b, K, V> {
 
     /// Ends the run. It survives a crash after [`Run::sync`].
     pub fn finish(mut self) -> Result<Run<'b, K>, StorageError> {
-        self.write_groups(true)?;
+        self.write_groups()?;
         if self.block_used > 0 {
             self.end_block(true)?;
         }
