@@ -197,12 +197,15 @@ pub(crate) fn choose_form<K: Literal>(literals: &[K]) -> LiteralForm {
     if lengths <= varint + varint / 4 { LiteralForm::Lengths } else { LiteralForm::Varint }
 }
 
+/// Literals for which room is made at once.
+pub(crate) const AT_ONCE: usize = 16;
+
 /// Appends literals.
 pub(crate) fn put_literals<K: Literal>(form: LiteralForm, literals: &[K], out: &mut Vec<u8>) {
     // Written into room for the largest, and cut off behind what they took: appending byte by byte would be slow.
     match form {
         LiteralForm::Varint => {
-            for some in literals.chunks(64) {
+            for some in literals.chunks(AT_ONCE) {
                 let mut end = out.len();
                 out.resize(end + some.len() * K::VARINT_BYTES_MAX, 0);
                 for literal in some {
@@ -216,7 +219,7 @@ pub(crate) fn put_literals<K: Literal>(form: LiteralForm, literals: &[K], out: &
                 let high = pair.get(1).map_or(0, |literal| literal.significant_bytes() - 1);
                 out.push(((pair[0].significant_bytes() - 1) | (high << 4)) as u8);
             }
-            for some in literals.chunks(64) {
+            for some in literals.chunks(AT_ONCE) {
                 let mut end = out.len();
                 out.resize(end + some.len() * 16, 0);
                 for literal in some {

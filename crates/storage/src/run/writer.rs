@@ -5,6 +5,7 @@
 
 use super::group::{Widths, put_group};
 use super::index::{Index, Run, write_index};
+use super::literals::AT_ONCE;
 use super::repeats::{GROUP_ROWS_MAX, KeyEncoder};
 use crate::block_file::{BlockFileKind, BlockWriter, FileShape};
 use crate::key::{Key, Value};
@@ -44,14 +45,17 @@ impl RunOptions {
         Self { value_bytes, ..self }
     }
 
-    /// A shape such that a writer takes about `memory_bytes`, or the least it can, and a reader somewhat less.
+    /// A shape such that a writer takes at most `memory_bytes`, if that is not very little, and a reader somewhat less. The index, which grows
+    /// with the run, comes to it.
     pub fn within(row_bytes: usize, value_bytes: usize, memory_bytes: usize) -> Self {
         let best = Self::new(row_bytes).with_values(value_bytes);
         let least_block = (4 * (row_bytes + value_bytes)).next_multiple_of(PAGE_BYTES);
         let block_bytes =
             (memory_bytes / 8 / PAGE_BYTES * PAGE_BYTES).clamp(least_block, best.block_bytes.max(least_block));
-        let of_row = 8 * (row_bytes.next_multiple_of(8) + value_bytes) + 16;
-        let group_rows = (memory_bytes / 2 / of_row).clamp(64, best.group_rows.min(GROUP_ROWS_MAX));
+        // Half is for blocks, half for groups: five keys and two values for each row, what its hash and tokens take, and the encoder's places.
+        let of_row = 5 * row_bytes.next_power_of_two().max(8) + 2 * value_bytes + 16;
+        let for_groups = (memory_bytes / 2).saturating_sub(24 << 10);
+        let group_rows = (for_groups / of_row).clamp(ROWS_TO_FILL / 4, best.group_rows.min(GROUP_ROWS_MAX));
         Self {
             row_bytes,
             value_bytes,
@@ -105,7 +109,7 @@ impl<'b, K: Key, V: Value> RunWriter<'b, K, V> {
         }
         // Encoded rows are hardly larger than plain ones: a group's literals have at most an eighth and some bytes more.
         let encoded_bytes =
-            (group_rows * (row_bytes + row_bytes / 7 + value_bytes + 4) + 64 * K::VARINT_BYTES_MAX + 64) as u64;
+            (group_rows * (row_bytes + row_bytes / 7 + value_bytes + 4) + AT_ONCE * K::VARINT_BYTES_MAX + 64) as u64;
         let memory = Reservation::new(KeyEncoder::<K>::memory_bytes(group_rows) + encoded_bytes, budget)?;
         Ok(Self {
             blocks: BlockWriter::new(disk, name, FileKind::Run, shape, buffers, budget)?,
@@ -250,5 +254,50 @@ impl<'b, K: Key, V: Value> RunWriter<'b, K, V> {
         write_index(&mut self.blocks, &self.index, self.widths.row)?;
         let file = self.blocks.finish(self.rows, blocks, index_at)?;
         Ok(Run::new(file, self.index))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::Wide;
+    use crate::run::RunReader;
+    use crate::stream::RowStream;
+    use lariat_disk::FaultyDisk;
+
+    /// Writes and reads rows, and tells the most memory that each took.
+    fn peaks<K: Key>(options: &RunOptions) -> (u64, u64) {
+        let (writing, reading) = (MemoryBudget::new(1 << 30), MemoryBudget::new(1 << 30));
+        let disk = FaultyDisk::default();
+        let mut writer = RunWriter::<K, u32>::new(&disk, "run", options, &writing).unwrap();
+        for i in 0..50_000_u32 {
+            let row = (u64::from(i) << 8 | u64::from(i.wrapping_mul(77) & 255)).to_le_bytes();
+            writer.push(K::from_row(&row[..5]), i).unwrap();
+        }
+        writer.finish().unwrap();
+        let run = Run::<K>::open(&disk, "run", options.row_bytes, options.value_bytes, &reading).unwrap();
+        let mut reader = RunReader::<K, u32>::new(&run, options.buffers, &reading).unwrap();
+        loop {
+            let n = reader.batch().unwrap().0.len();
+            if n == 0 {
+                return (writing.peak(), reading.peak());
+            }
+            reader.consume(n);
+        }
+    }
+
+    #[test]
+    fn what_fits_a_share_of_the_budget_takes_no_more() {
+        for memory in [128 << 10, 256 << 10, 1 << 20, 16 << 20] {
+            let shares = [
+                peaks::<u64>(&RunOptions::within(5, 4, memory)),
+                peaks::<u128>(&RunOptions::within(16, 4, memory)),
+                peaks::<Wide<16>>(&RunOptions::within(121, 4, memory)),
+            ];
+            for (writing, reading) in shares {
+                assert!(writing <= memory as u64 && reading <= memory as u64, "{memory}: {writing}, {reading}");
+                assert!(writing >= memory.min(1 << 20) as u64 / 8, "{memory}: {writing} of it are used");
+            }
+        }
     }
 }
