@@ -17,7 +17,9 @@ pub mod scc;
 pub use lasso::{Lasso, LassoSearch};
 
 use lariat_base::{Limit, MemoryBudget, Observer, StopSignal};
+use lariat_disk::Disk;
 use lariat_graph::GraphError;
+use lariat_storage::StorageError;
 use std::fmt;
 
 /// What surrounds a search.
@@ -30,6 +32,8 @@ pub struct Context<'c> {
     pub observer: &'c dyn Observer,
     /// How many threads work.
     pub threads: usize,
+    /// Where searches that are larger than memory keep their states; none for those that are not.
+    pub disk: Option<&'c dyn Disk>,
 }
 
 /// What a search for states looks for.
@@ -78,12 +82,16 @@ pub struct Exploration {
 }
 
 /// Why a search has no result at all.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum SearchError {
     /// The graph contradicts itself.
     Graph(GraphError),
     /// The budget is too small even to begin.
     BudgetTooSmall,
+    /// A file could not be read or written, or is damaged.
+    Storage(StorageError),
+    /// The search needs a disk, and was given none.
+    NoDisk,
     /// A thread of the search could not be started or broke down.
     Thread(String),
     /// A state that was stored was not found again when its path was rebuilt.
@@ -95,6 +103,8 @@ impl fmt::Display for SearchError {
         match self {
             SearchError::Graph(error) => write!(f, "{error}"),
             SearchError::BudgetTooSmall => write!(f, "the memory budget is too small to begin"),
+            SearchError::Storage(error) => write!(f, "{error}"),
+            SearchError::NoDisk => write!(f, "internal error: a search on disk was given no disk"),
             SearchError::Thread(why) => write!(f, "a worker thread failed: {why}"),
             SearchError::PathLost => write!(f, "internal error: a stored state was not found again"),
         }
@@ -102,6 +112,12 @@ impl fmt::Display for SearchError {
 }
 
 impl std::error::Error for SearchError {}
+
+impl From<StorageError> for SearchError {
+    fn from(error: StorageError) -> Self {
+        SearchError::Storage(error)
+    }
+}
 
 impl From<GraphError> for SearchError {
     fn from(error: GraphError) -> Self {

@@ -6,8 +6,10 @@
 pub mod block_file;
 mod budgeted;
 mod error;
+mod filter;
 mod hash;
 pub mod key;
+mod key_cache;
 mod level_queue;
 pub mod manifest;
 mod pages;
@@ -22,8 +24,10 @@ pub mod stream;
 
 pub use budgeted::BudgetedVec;
 pub use error::StorageError;
+pub use filter::RowFilter;
 pub use hash::hash_row;
 pub use key::{Key, Value, Wide};
+pub use key_cache::KeyCache;
 pub use level_queue::{Chunk, LevelQueue, LevelQueueWriter};
 pub use manifest::{Manifest, ManifestFile};
 pub use recent::Recent;
