@@ -3,11 +3,13 @@
 //! | `--algorithm` | file |
 //! |---|---|
 //! | `ram`: all states | `ram.rs` |
+//! | `disk`: all states, on disk | `disk.rs` |
 //! | `ndfs`: an accepting cycle | `ndfs.rs` |
 //! | `scc`: an accepting cycle | `scc.rs` |
 //!
 //! `reference.rs` is the plain version that the others are tested against, and that writes out small graphs.
 
+pub mod disk;
 mod lasso;
 pub mod ndfs;
 pub mod ram;
@@ -94,6 +96,8 @@ pub enum SearchError {
     NoDisk,
     /// A thread of the search could not be started or broke down.
     Thread(String),
+    /// A state was found to be stored twice.
+    StateTwice,
     /// A state that was stored was not found again when its path was rebuilt.
     PathLost,
 }
@@ -106,6 +110,7 @@ impl fmt::Display for SearchError {
             SearchError::Storage(error) => write!(f, "{error}"),
             SearchError::NoDisk => write!(f, "internal error: a search on disk was given no disk"),
             SearchError::Thread(why) => write!(f, "a worker thread failed: {why}"),
+            SearchError::StateTwice => write!(f, "internal error: a state was stored twice"),
             SearchError::PathLost => write!(f, "internal error: a stored state was not found again"),
         }
     }
