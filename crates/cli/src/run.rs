@@ -16,8 +16,8 @@ use lariat_storage::StorageError;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What the program itself takes beside the search: code, stacks, the model.
-const PROGRAM_BYTES: u64 = 8 << 20;
+/// What compiled code, the model and small buffers take of the budget. The program's own code is not counted.
+const PROGRAM_BYTES: u64 = 2 << 20;
 const MEMORY_MIN: u64 = 16 << 20;
 
 /// The clock of a command: named phases, one after the other.

@@ -40,6 +40,7 @@ use lariat_graph::{Graph, RowBuffer};
 use lariat_storage::{Key, RowFilter, Run, for_row_width};
 use shares::Shares;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use tally::Tally;
 use visited::{Files, Visited};
 use worker::Worker;
@@ -101,6 +102,8 @@ struct Shared<'s, K: Key> {
     files: Files<'s>,
     /// Changed by workers only when they have a run to add, and by the search between rounds.
     visited: Mutex<Visited<'s, K>>,
+    /// How many runs there were when somebody looked for some to merge.
+    runs_looked_at: AtomicU64,
     tally: Tally<'s>,
 }
 
@@ -126,6 +129,7 @@ impl<'s, K: Key> Search<'s, K> {
             frontier: Frontier::new(context.threads.max(1)),
             visited: Mutex::new(Visited::new(&shares)),
             files: Files::new(&shares, disk, context.budget),
+            runs_looked_at: AtomicU64::new(0),
             tally: Tally::new(graph, goals, extent, context),
             shares,
         };
@@ -198,6 +202,12 @@ impl<'s, K: Key> Search<'s, K> {
 impl<'s, K: Key> Shared<'s, K> {
     fn visited(&self) -> std::sync::MutexGuard<'_, Visited<'s, K>> {
         self.visited.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Whether runs were written since this was asked last.
+    fn visited_changed(&self) -> bool {
+        let n_runs = self.files.n_runs();
+        self.runs_looked_at.swap(n_runs, Ordering::Relaxed) != n_runs
     }
 
     /// Whether the search is to stop, for whatever reason.

@@ -1,6 +1,7 @@
 //! How the memory is shared out.
 
 use crate::Context;
+use lariat_disk::PAGE_BYTES;
 use lariat_storage::{Key, RunOptions};
 
 /// What each part may use, in a search with rows of one width.
@@ -28,8 +29,17 @@ pub(super) const READER_BUFFERS: usize = 2;
 const MERGE_ROWS_MAX: usize = 512;
 /// With less memory than this for each a pass has one thread, and more readers for it.
 const MEMORY_OF_PASS_THREAD: usize = 16 << 20;
+const BLOCK_BYTES_MAX: usize = 128 << 10;
 /// Larger caches do not stay in the processor's.
 const CACHE_BYTES_MAX: usize = 4 << 20;
+
+/// Blocks as large as they can be while a pass reads some tens of runs at once: every transfer has its price, whatever its size.
+fn run_shape(row_bytes: usize, memory: usize, threads: usize) -> RunOptions {
+    let shape = RunOptions::within(row_bytes, 0, memory / 64 / threads);
+    let block_bytes =
+        (memory / 512).next_multiple_of(PAGE_BYTES).clamp(shape.block_bytes, BLOCK_BYTES_MAX.max(shape.block_bytes));
+    RunOptions { block_bytes, buffers: 2, ..shape }
+}
 
 impl Shares {
     pub(super) fn of<K: Key>(context: &Context, row_bytes: usize) -> Self {
@@ -38,7 +48,7 @@ impl Shares {
         let key_bytes = size_of::<K>();
         // Sorting wide keys is faster with a word for each.
         let sort_bytes = if key_bytes > 8 { 8 } else { 0 };
-        let run = RunOptions::within(row_bytes, 0, memory / 64 / threads);
+        let run = run_shape(row_bytes, memory, threads);
         let merge_rows = run.group_rows.min(MERGE_ROWS_MAX);
         // A reader, and the step of merging that it comes with; blocks may be one more while they change hands.
         let reader_bytes = (READER_BUFFERS + 1) * run.block_bytes + (run.group_rows + 8 + merge_rows) * key_bytes;

@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Runs of about the same size are merged when there are this many.
 const RUNS_TO_MERGE: usize = 8;
+/// Runs are about of the same size if their numbers of rows have logarithms with the same third.
+const TIER_LOG2: u32 = 3;
 /// Runs that workers may still write when a round ends.
 const RUNS_OF_ROUND_END: usize = 6;
 
@@ -33,6 +35,19 @@ pub(super) struct Visited<'b, K: Key> {
     pub(super) doubtful: Vec<Run<'b, K>>,
     /// Files that nobody needs any more.
     garbage: Vec<String>,
+    /// Files made before this number are named by what was published last, and must stay until the next time.
+    published: u64,
+}
+
+/// What a run that may be merged is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Expanded,
+    Doubtful,
+}
+
+fn number_of(name: &str) -> u64 {
+    name.rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
 type Unit = fn((), ()) -> ();
@@ -44,6 +59,11 @@ impl<'b> Files<'b> {
         Self { disk, budget, options, merge_rows, threads, n_runs: AtomicU64::new(0) }
     }
 
+    /// How many runs were ever begun.
+    pub(super) fn n_runs(&self) -> u64 {
+        self.n_runs.load(Ordering::Relaxed)
+    }
+
     fn begin<K: Key>(&self) -> Result<RunWriter<'b, K>, StorageError> {
         let name = format!("run-{}", self.n_runs.fetch_add(1, Ordering::Relaxed));
         RunWriter::new(self.disk, &name, &self.options, self.budget)
@@ -53,6 +73,13 @@ impl<'b> Files<'b> {
     pub(super) fn write<K: Key>(&self, keys: &[K]) -> Result<Run<'b, K>, SearchError> {
         let mut writer = self.begin()?;
         write_all(&mut SliceStream::of_keys(keys), &mut writer)?;
+        Ok(writer.finish()?)
+    }
+
+    /// Merges runs to one.
+    pub(super) fn merge<K: Key>(&self, runs: &[Run<'b, K>]) -> Result<Run<'b, K>, SearchError> {
+        let mut writer = self.begin()?;
+        write_all(&mut self.merged(runs, (None, None))?, &mut writer)?;
         Ok(writer.finish()?)
     }
 
@@ -93,6 +120,7 @@ impl<'b, K: Key> Visited<'b, K> {
             waiting: Vec::new(),
             doubtful: Vec::new(),
             garbage: Vec::new(),
+            published: 0,
         }
     }
 
@@ -137,6 +165,55 @@ impl<'b, K: Key> Visited<'b, K> {
         })?;
         self.garbage.extend(doubtful.iter().map(|run| run.name().to_owned()));
         Ok(new)
+    }
+
+    /// Takes runs of about the same size that are worth merging, if there are enough of them, and says what they are.
+    pub(super) fn take_alike(&mut self) -> Option<(Role, Vec<Run<'b, K>>)> {
+        [Role::Expanded, Role::Doubtful].into_iter().find_map(|role| {
+            let runs = self.list(role);
+            let size = |run: &Run<'b, K>| run.rows().max(1).ilog2() / TIER_LOG2;
+            let enough = |tier: u32| runs.iter().filter(|run| size(run) == tier).count() >= RUNS_TO_MERGE;
+            let tier = runs.iter().map(size).filter(|tier| enough(*tier)).min()?;
+            let (alike, others) = std::mem::take(runs).into_iter().partition(|run| size(run) == tier);
+            *runs = others;
+            Some((role, alike))
+        })
+    }
+
+    fn list(&mut self, role: Role) -> &mut Vec<Run<'b, K>> {
+        match role {
+            Role::Expanded => &mut self.expanded,
+            Role::Doubtful => &mut self.doubtful,
+        }
+    }
+
+    /// Puts what runs were merged to in their place.
+    pub(super) fn put_merged(
+        &mut self,
+        files: &Files<'b>,
+        role: Role,
+        sources: Vec<Run<'b, K>>,
+        merged: Run<'b, K>,
+    ) -> Result<(), SearchError> {
+        if role == Role::Expanded && sources.iter().map(Run::rows).sum::<u64>() != merged.rows() {
+            return Err(SearchError::StateTwice);
+        }
+        self.list(role).push(merged);
+        let names: Vec<String> = sources.iter().map(|run| run.name().to_owned()).collect();
+        drop(sources);
+        for name in names {
+            self.forget(files, name)?;
+        }
+        Ok(())
+    }
+
+    /// Removes a file now, or later if what was published last names it.
+    fn forget(&mut self, files: &Files<'b>, name: String) -> Result<(), SearchError> {
+        if number_of(&name) < self.published {
+            self.garbage.push(name);
+            return Ok(());
+        }
+        Ok(files.disk.remove(&name).map_err(StorageError::Disk)?)
     }
 
     /// Merges runs of about the same size where there are many, and more if there are more runs than can be read at once. `reading`

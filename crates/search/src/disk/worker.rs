@@ -103,7 +103,20 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
                 return Ok(());
             }
             self.expand_batch()?;
+            self.merge_alike()?;
         }
+    }
+
+    /// Merges runs of about the same size while there are many, so that passes have few to read.
+    fn merge_alike(&self) -> Result<(), SearchError> {
+        let shared = self.shared;
+        // Nearly always there is nothing to do.
+        while shared.visited_changed() {
+            let Some((role, runs)) = shared.visited().take_alike() else { return Ok(()) };
+            let merged = shared.files.merge(&runs)?;
+            shared.visited().put_merged(&shared.files, role, runs, merged)?;
+        }
+        Ok(())
     }
 
     /// Takes the next states: older ones from disk first, then those in memory.
