@@ -52,6 +52,8 @@ pub struct Searcher {
     progress: ProgressLine,
     threads: usize,
     scratch: Option<Scratch>,
+    /// What the files on disk say about the check that they belong to.
+    labels: Vec<(&'static str, String)>,
 }
 
 /// What reports say about a search.
@@ -79,13 +81,21 @@ impl Searcher {
             stop,
             progress: ProgressLine::new(options.display.quiet),
             threads: options.threads.map_or_else(machine::processors, usize::from),
+            labels: Vec::new(),
             scratch: needs_disk(options.algorithm).then(|| Scratch::open(&options.disk)).transpose()?,
         })
     }
 
     fn context(&self) -> Context<'_> {
         let disk = self.scratch.as_ref().map(Scratch::disk);
-        Context { budget: &self.budget, stop: &self.stop, observer: &self.progress, threads: self.threads, disk }
+        Context {
+            budget: &self.budget,
+            stop: &self.stop,
+            observer: &self.progress,
+            threads: self.threads,
+            disk,
+            labels: &self.labels,
+        }
     }
 
     /// A search for states.

@@ -26,6 +26,7 @@
 //! fall into. Passes are made when the doubtful states take as much room as the visited ones, so there are about log(N) of them,
 //! and merging keeps the runs few. Levels are not known.
 
+mod checkpoint;
 mod frontier;
 mod shares;
 mod tally;
@@ -140,18 +141,24 @@ impl<'s, K: Key> Search<'s, K> {
         let shared = &self.shared;
         let mut workers =
             (0..shared.context.threads.max(1)).map(|_| Worker::new(shared)).collect::<Result<Vec<_>, SearchError>>()?;
-        let mut initial = RowBuffer::new(shared.graph.row_bytes());
-        shared.graph.initial(&mut initial);
-        workers[0].begin_round()?;
-        workers[0].find(initial.as_rows())?;
+        if !self.take_up()? {
+            let mut initial = RowBuffer::new(shared.graph.row_bytes());
+            shared.graph.initial(&mut initial);
+            workers[0].begin_round()?;
+            workers[0].find(initial.as_rows())?;
+        }
         loop {
             shared.context.observer.event(&Event::Phase("explore"));
             self.round(&mut workers)?;
-            if shared.tally.is_stopped() {
+            if shared.tally.is_stopped() && shared.tally.limit().is_none() {
                 break;
             }
             // The buffers' memory is free for the pass.
             workers.iter_mut().try_for_each(Worker::end_round)?;
+            if shared.tally.limit().is_some() {
+                self.publish(&mut shared.visited())?;
+                break;
+            }
             self.pass()?;
             if shared.frontier.is_empty() {
                 break;
@@ -175,7 +182,7 @@ impl<'s, K: Key> Search<'s, K> {
         visited.waiting.extend(new);
         let waiting = visited.waiting.iter().filter(|run| Some(run.name()) != reading.as_deref());
         waiting.for_each(|run| shared.frontier.push(run.clone()));
-        visited.remove_garbage(&shared.files)
+        self.publish(&mut visited)
     }
 
     /// Lets all workers work until there is nothing to expand, or a pass is due, or the search is stopped.

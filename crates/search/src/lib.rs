@@ -36,6 +36,8 @@ pub struct Context<'c> {
     pub threads: usize,
     /// Where searches that are larger than memory keep their states; none for those that are not.
     pub disk: Option<&'c dyn Disk>,
+    /// What a search that can be gone on with notes beside its own state: which check it belongs to.
+    pub labels: &'c [(&'c str, String)],
 }
 
 /// What a search for states looks for.
@@ -92,6 +94,8 @@ pub enum SearchError {
     BudgetTooSmall,
     /// A file could not be read or written, or is damaged.
     Storage(StorageError),
+    /// What is on disk belongs to a search of another kind.
+    OtherSearch,
     /// The search needs a disk, and was given none.
     NoDisk,
     /// A thread of the search could not be started or broke down.
@@ -108,6 +112,7 @@ impl fmt::Display for SearchError {
             SearchError::Graph(error) => write!(f, "{error}"),
             SearchError::BudgetTooSmall => write!(f, "the memory budget is too small to begin"),
             SearchError::Storage(error) => write!(f, "{error}"),
+            SearchError::OtherSearch => write!(f, "what is on disk belongs to another algorithm"),
             SearchError::NoDisk => write!(f, "internal error: a search on disk was given no disk"),
             SearchError::Thread(why) => write!(f, "a worker thread failed: {why}"),
             SearchError::StateTwice => write!(f, "internal error: a state was stored twice"),

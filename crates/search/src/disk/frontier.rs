@@ -30,6 +30,7 @@ struct Waiting<'b, K: Key> {
 
 struct Reading<'b, K: Key> {
     run: Run<'b, K>,
+    rows_read: u64,
     reader: RunReader<'b, K>,
 }
 
@@ -93,6 +94,32 @@ impl<'b, K: Key> Frontier<'b, K> {
         waiting.reading.as_ref().map(|reading| reading.run.name().to_owned())
     }
 
+    /// The name of the run that is being read, and how many of its states were taken; between rounds.
+    pub(super) fn reading(&self) -> Option<(String, u64)> {
+        self.lock().reading.as_ref().map(|reading| (reading.run.name().to_owned(), reading.rows_read))
+    }
+
+    /// Goes on with a run of which some states were taken before.
+    pub(super) fn go_on_reading(
+        &self,
+        run: Run<'b, K>,
+        rows_read: u64,
+        budget: &'b MemoryBudget,
+    ) -> Result<(), SearchError> {
+        let mut reader = RunReader::new(&run, READER_BUFFERS, budget)?;
+        let mut left = rows_read;
+        while left > 0 {
+            let n = reader.batch()?.0.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+            if n == 0 {
+                break;
+            }
+            reader.consume(n);
+            left -= n as u64;
+        }
+        self.lock().reading = Some(Reading { run, rows_read, reader });
+        Ok(())
+    }
+
     /// Puts a run behind the others.
     pub(super) fn push(&self, run: Run<'b, K>) {
         self.lock().runs.push_back(run);
@@ -120,6 +147,7 @@ impl<'b, K: Key> Frontier<'b, K> {
                 let n = keys.len().min(n_max);
                 batch.extend_from_slice(&keys[..n]);
                 reading.reader.consume(n);
+                reading.rows_read += n as u64;
                 if n > 0 {
                     return Ok(Taken::Batch(done));
                 }
@@ -128,7 +156,7 @@ impl<'b, K: Key> Frontier<'b, K> {
             match waiting.runs.pop_front() {
                 Some(run) => {
                     let reader = RunReader::new(&run, READER_BUFFERS, budget)?;
-                    waiting.reading = Some(Reading { run, reader });
+                    waiting.reading = Some(Reading { run, rows_read: 0, reader });
                 }
                 None => break,
             }

@@ -3,6 +3,7 @@
 use crate::{Context, Exploration, Extent, Goal};
 use lariat_base::{Event, Limit, Progress};
 use lariat_graph::Graph;
+use lariat_storage::{Manifest, StorageError};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -111,6 +112,49 @@ impl<'t> Tally<'t> {
     pub(super) fn stop_for(&self, limit: Limit) {
         lock(&self.limit).get_or_insert(limit);
         self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn limit(&self) -> Option<Limit> {
+        *lock(&self.limit)
+    }
+
+    fn counters(&self) -> [(&'static str, &AtomicU64); 5] {
+        [
+            ("states", &self.states),
+            ("states-expanded", &self.expanded),
+            ("transitions", &self.transitions),
+            ("deadlocks", &self.deadlocks),
+            ("accepting", &self.accepting),
+        ]
+    }
+
+    /// Notes everything that a later search must know.
+    pub(super) fn note(&self, manifest: &mut Manifest) {
+        for (name, counter) in self.counters() {
+            manifest.set_number(name, counter.load(Ordering::Relaxed));
+        }
+        manifest.set_number("error-reached", u64::from(self.error_reached.load(Ordering::Relaxed)));
+        for (i, hit) in lock(&self.hits).iter().enumerate() {
+            if let Some(row) = hit {
+                let digits: String = row.iter().map(|byte| format!("{byte:02x}")).collect();
+                manifest.set_text(&format!("goal-{i}"), &digits);
+            }
+        }
+    }
+
+    /// Takes up what was noted.
+    pub(super) fn restore(&self, manifest: &Manifest) -> Result<(), StorageError> {
+        for (name, counter) in self.counters() {
+            counter.store(manifest.number(name)?, Ordering::Relaxed);
+        }
+        self.error_reached.store(manifest.number("error-reached")? == 1, Ordering::Relaxed);
+        for (i, hit) in lock(&self.hits).iter_mut().enumerate() {
+            let digits = manifest.text(&format!("goal-{i}")).unwrap_or_default();
+            let bytes = digits.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).unwrap_or_default());
+            let row: Vec<u8> = bytes.filter_map(|pair| u8::from_str_radix(pair, 16).ok()).collect();
+            *hit = (!row.is_empty()).then_some(row);
+        }
+        Ok(())
     }
 
     pub(super) fn is_stopped(&self) -> bool {

@@ -1,8 +1,8 @@
 use super::*;
 use crate::reference::ExplicitGraph;
 use lariat_base::{MemoryBudget, Random, SilentObserver, StopSignal};
-use lariat_disk::{FaultPlan, FaultyDisk};
-use lariat_storage::RunOptions;
+use lariat_disk::{DiskError, FaultPlan, FaultyDisk};
+use lariat_storage::{RunOptions, StorageError};
 use lariat_testkit::RandomGraph;
 
 /// Shares so small that everything is written to disk, compared and merged many times.
@@ -24,7 +24,8 @@ fn search(graph: &RandomGraph, goals: &[Goal], extent: Extent, threads: usize, s
     let budget = MemoryBudget::new(64 << 20);
     let stop = StopSignal::new(None);
     let disk = FaultyDisk::new(FaultPlan::default());
-    let context = Context { budget: &budget, stop: &stop, observer: &SilentObserver, threads, disk: Some(&disk) };
+    let context =
+        Context { budget: &budget, stop: &stop, observer: &SilentObserver, threads, disk: Some(&disk), labels: &[] };
     let exploration = explore_within(graph, goals, extent, &context, shares).expect("a search without faults");
     assert!(budget.peak() <= budget.max());
     assert_eq!(budget.used(), 0, "all memory is given back");
@@ -62,4 +63,92 @@ fn deep_graphs_need_few_runs() {
     let graph = RandomGraph::chain(200_000);
     let found = search(&graph, &[], Extent::Everything, 2, None);
     assert_eq!(found.states, 200_000);
+}
+
+fn search_on(disk: &FaultyDisk, graph: &RandomGraph, seed: u64) -> Result<Exploration, SearchError> {
+    let budget = MemoryBudget::new(64 << 20);
+    let stop = StopSignal::new(None);
+    let context =
+        Context { budget: &budget, stop: &stop, observer: &SilentObserver, threads: 1, disk: Some(disk), labels: &[] };
+    let shares = tiny_shares(&mut Random::new(seed), graph.row_bytes());
+    explore_within(graph, &[], Extent::Everything, &context, Some(shares))
+}
+
+/// The search ends at every single change of the disk, and is gone on with.
+#[test]
+fn a_crash_at_any_point_costs_nothing_but_time() {
+    for seed in 0..12 {
+        let graph = RandomGraph::new(seed, 250);
+        let reference = ExplicitGraph::explore(&graph, usize::MAX).unwrap();
+        let whole = FaultyDisk::new(FaultPlan::default());
+        check(&graph, &reference, &search_on(&whole, &graph, seed).unwrap(), "without a crash");
+        for change in 1..=whole.changes() {
+            let plan = FaultPlan { crash_at_change: Some(change), seed: seed * 1000 + change, ..FaultPlan::default() };
+            let disk = FaultyDisk::new(plan);
+            let first = search_on(&disk, &graph, seed);
+            assert!(first.is_err() || !disk.has_crashed(), "nothing is done after a crash");
+            let after = disk.after_crash(FaultPlan::default());
+            let found = search_on(&after, &graph, seed + 1).unwrap();
+            check(&graph, &reference, &found, &format!("seed {seed}, crash at change {change}"));
+        }
+    }
+}
+
+/// Every crash is followed by another one, until the search is through.
+#[test]
+fn many_crashes_cost_nothing_but_time() {
+    for seed in 100..200 {
+        let graph = RandomGraph::new(seed, 400);
+        let reference = ExplicitGraph::explore(&graph, usize::MAX).unwrap();
+        let mut random = Random::new(seed);
+        let mut disk = FaultyDisk::new(FaultPlan::default());
+        let mut changes_max = 8;
+        let found = loop {
+            let crash_at_change = Some(1 + random.below(changes_max) as u64);
+            let plan = FaultPlan { crash_at_change, seed: random.below(1 << 30) as u64, ..FaultPlan::default() };
+            disk = disk.after_crash(plan);
+            match search_on(&disk, &graph, random.below(1 << 30) as u64) {
+                Ok(found) => break found,
+                Err(_) => changes_max += changes_max / 4,
+            }
+        };
+        check(&graph, &reference, &found, &format!("seed {seed}"));
+    }
+}
+
+#[test]
+fn a_full_disk_or_a_failing_one_is_an_error_and_what_was_published_stays() {
+    for seed in 0..60 {
+        let graph = RandomGraph::new(seed, 400);
+        let reference = ExplicitGraph::explore(&graph, usize::MAX).unwrap();
+        let mut random = Random::new(seed);
+        let at = Some(1 + random.below(60) as u64);
+        let plan = match seed % 6 {
+            0 => FaultPlan { size: Some(8192 + random.below(200_000) as u64), ..FaultPlan::default() },
+            1 => FaultPlan { limit: Some(8192 + random.below(200_000) as u64), ..FaultPlan::default() },
+            2 => FaultPlan { fail_write: at, ..FaultPlan::default() },
+            3 => FaultPlan { short_write: at, ..FaultPlan::default() },
+            4 => FaultPlan { fail_read: at, ..FaultPlan::default() },
+            _ => FaultPlan { fail_sync: at, ..FaultPlan::default() },
+        };
+        let disk = FaultyDisk::new(plan.clone());
+        match search_on(&disk, &graph, seed) {
+            Ok(found) => check(&graph, &reference, &found, "the fault was not met"),
+            Err(error) => {
+                let is_typed = match (&plan, &error) {
+                    (FaultPlan { size: Some(_), .. }, error) => {
+                        matches!(error, SearchError::Storage(StorageError::Disk(DiskError::Full { .. })))
+                    }
+                    (FaultPlan { limit: Some(_), .. }, error) => {
+                        matches!(error, SearchError::Storage(StorageError::Disk(DiskError::Limit { .. })))
+                    }
+                    _ => matches!(error, SearchError::Storage(_)),
+                };
+                assert!(is_typed, "{error}");
+                let repaired = FaultyDisk::with_files(FaultPlan::default(), disk.files());
+                let found = search_on(&repaired, &graph, seed + 7).unwrap();
+                check(&graph, &reference, &found, &format!("seed {seed} after {plan:?}"));
+            }
+        }
+    }
 }

@@ -17,7 +17,7 @@ const RUNS_OF_ROUND_END: usize = 6;
 
 /// Makes runs; shared by all threads.
 pub(super) struct Files<'b> {
-    disk: &'b dyn Disk,
+    pub(super) disk: &'b dyn Disk,
     budget: &'b MemoryBudget,
     options: RunOptions,
     merge_rows: usize,
@@ -57,6 +57,11 @@ impl<'b> Files<'b> {
     pub(super) fn new(shares: &Shares, disk: &'b dyn Disk, budget: &'b MemoryBudget) -> Self {
         let Shares { run: options, merge_rows, pass_threads: threads, .. } = *shares;
         Self { disk, budget, options, merge_rows, threads, n_runs: AtomicU64::new(0) }
+    }
+
+    /// Gives new runs higher numbers than runs that were there before.
+    pub(super) fn go_on_after(&self, n_runs: u64) {
+        self.n_runs.store(n_runs, Ordering::Relaxed);
     }
 
     /// How many runs were ever begun.
@@ -271,6 +276,16 @@ impl<'b, K: Key> Visited<'b, K> {
         let too_many = if runs.len() > runs_max { runs.len() - runs_max / 2 } else { 0 };
         let n = if alike >= RUNS_TO_MERGE { alike.max(too_many) } else { too_many };
         n.min(self.readers_max)
+    }
+
+    /// Notes that all runs with smaller numbers are named by what was published.
+    pub(super) fn published(&mut self, n_runs: u64) {
+        self.published = n_runs;
+    }
+
+    /// Whether what was published last names the run, so that it was synced.
+    pub(super) fn is_published(&self, run: &Run<'b, K>) -> bool {
+        number_of(run.name()) < self.published
     }
 
     pub(super) fn remove_garbage(&mut self, files: &Files<'b>) -> Result<(), SearchError> {

@@ -1,0 +1,107 @@
+//! Publishing how far the search is, and going on from there.
+//!
+//! Between rounds all states are in runs, so the names of the runs and the counters are everything. The filter is made again from the
+//! visited runs.
+
+use super::visited::Visited;
+use super::{Search, Shared};
+use crate::SearchError;
+use lariat_base::Event;
+use lariat_storage::stream::RowStream;
+use lariat_storage::{Key, Manifest, ManifestFile, Run, RunReader, StorageError, hash_row};
+
+const ALGORITHM: &str = "algorithm";
+const NAME: &str = "disk";
+const EXPANDED: &str = "expanded";
+const WAITING: &str = "waiting";
+const READING: &str = "reading";
+const DOUBTFUL: &str = "doubtful";
+const ROWS_READ: &str = "rows-read";
+const RUNS: &str = "runs";
+
+impl<'s, K: Key> Search<'s, K> {
+    /// Publishes the state of the search; between rounds only.
+    pub(super) fn publish(&self, visited: &mut Visited<'s, K>) -> Result<(), SearchError> {
+        let shared = &self.shared;
+        let mut manifest = Manifest::new();
+        for (key, text) in shared.context.labels {
+            manifest.set_text(key, text);
+        }
+        manifest.set_text(ALGORITHM, NAME);
+        manifest.set_number(RUNS, shared.files.n_runs());
+        shared.tally.note(&mut manifest);
+        let reading = shared.frontier.reading();
+        manifest.set_number(ROWS_READ, reading.as_ref().map_or(0, |(_, rows)| *rows));
+        let is_read = |run: &Run<'s, K>| reading.as_ref().is_some_and(|(name, _)| name == run.name());
+        let roles = [(EXPANDED, &visited.expanded), (WAITING, &visited.waiting), (DOUBTFUL, &visited.doubtful)];
+        for (role, run) in roles.into_iter().flat_map(|(role, runs)| runs.iter().map(move |run| (role, run))) {
+            if !visited.is_published(run) {
+                run.sync()?;
+            }
+            let role = if is_read(run) { READING } else { role };
+            let (name, rows, bytes) = (run.name().to_owned(), run.rows(), run.bytes());
+            manifest.add_file(ManifestFile { role: role.to_owned(), name, rows, bytes });
+        }
+        manifest.publish(shared.files.disk, shared.context.budget)?;
+        visited.published(shared.files.n_runs());
+        visited.remove_garbage(&shared.files)
+    }
+
+    /// Takes up what was published; false if nothing was.
+    pub(super) fn take_up(&self) -> Result<bool, SearchError> {
+        let shared = &self.shared;
+        let Some(manifest) = Manifest::open(shared.files.disk, shared.context.budget)? else {
+            return Ok(false);
+        };
+        if manifest.text(ALGORITHM).is_err() {
+            // Only what the check is about was published, before the search began.
+            return Ok(false);
+        }
+        if manifest.text(ALGORITHM)? != NAME {
+            return Err(SearchError::OtherSearch);
+        }
+        shared.context.observer.event(&Event::Phase("resume"));
+        let mut visited = shared.visited();
+        let open = |role: &str| -> Result<Vec<Run<'s, K>>, StorageError> {
+            manifest.files_of(role).map(|file| shared.open(file)).collect()
+        };
+        visited.expanded = open(EXPANDED)?;
+        visited.waiting = open(WAITING)?;
+        visited.doubtful = open(DOUBTFUL)?;
+        visited.waiting.iter().for_each(|run| shared.frontier.push(run.clone()));
+        for run in open(READING)? {
+            shared.frontier.go_on_reading(run.clone(), manifest.number(ROWS_READ)?, shared.context.budget)?;
+            visited.waiting.push(run);
+        }
+        shared.files.go_on_after(manifest.number(RUNS)?);
+        visited.published(manifest.number(RUNS)?);
+        shared.tally.restore(&manifest)?;
+        for run in visited.expanded.iter().chain(&visited.waiting) {
+            shared.fill_filter(run)?;
+        }
+        Ok(true)
+    }
+}
+
+impl<'s, K: Key> Shared<'s, K> {
+    fn open(&self, file: &ManifestFile) -> Result<Run<'s, K>, StorageError> {
+        Run::open(self.files.disk, &file.name, self.graph.row_bytes(), 0, self.context.budget)
+    }
+
+    fn fill_filter(&self, run: &Run<'s, K>) -> Result<(), SearchError> {
+        let mut reader: RunReader<'_, K> = RunReader::new(run, super::shares::READER_BUFFERS, self.context.budget)?;
+        let mut row = vec![0; self.graph.row_bytes()];
+        loop {
+            let (keys, _) = reader.batch()?;
+            for key in keys {
+                key.write_row(&mut row);
+                self.filter.meet(hash_row(&row));
+            }
+            let n = keys.len();
+            if n == 0 {
+                return Ok(());
+            }
+            reader.consume(n);
+        }
+    }
+}
