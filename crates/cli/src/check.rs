@@ -62,7 +62,7 @@ pub fn check(options: &CheckOptions) -> Result<ExitStatus, Failure> {
     let (labels, goals) = labels_and_goals(&asked, &loaded)?;
     let graph = Interpreter::new(&loaded.model, labels);
     phases.end("load");
-    let searcher = Searcher::new(&options.search, &phases)?;
+    let searcher = Searcher::new(&options.search, &options.source.model, &phases)?;
     let mut checking = Checking {
         options,
         loaded: &loaded,

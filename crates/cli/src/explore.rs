@@ -53,7 +53,7 @@ fn explore_graph(
     mut phases: Phases,
 ) -> Result<ExitStatus, Failure> {
     phases.end("load");
-    let searcher = Searcher::new(&options.search, &phases)?;
+    let searcher = Searcher::new(&options.search, &options.source.model, &phases)?;
     let (found, searched) = searcher.explore(graph, &[Goal::Error], Extent::Everything, &mut phases)?;
     let error_state = match &found.paths[0] {
         Some(path) => Some(what_led_to_error(model, path)?),

@@ -5,12 +5,14 @@
 //! | options and help of all commands | `options.rs` |
 //! | `check` | `check.rs`, `temporal.rs` |
 //! | `explore`, `--export` | `explore.rs`, `export.rs` |
+//! | `resume` | `resume.rs` |
 //! | `ltl` | `ltl.rs` |
 //! | `model` | `describe.rs` |
 //! | `simulate` | `simulate.rs` |
 //! | `replay` | `replay.rs` |
 //! | reading a model, macros included | `load.rs` |
 //! | running searches; files of traces | `run.rs`, `trace_file.rs` |
+//! | the directory for what does not fit into memory | `scratch.rs` |
 //! | the machine: memory, signals | `machine.rs` |
 //! | the progress line | `progress.rs` |
 
@@ -29,6 +31,7 @@ mod options;
 mod output;
 mod progress;
 mod replay;
+mod resume;
 mod run;
 mod scratch;
 mod simulate;
@@ -65,6 +68,7 @@ fn dispatch(options: Options) -> Result<ExitStatus, Failure> {
     match options.command {
         Command::Check(options) => check::check(&options),
         Command::Explore(options) => explore::explore(&options),
+        Command::Resume(options) => resume::resume(&options),
         Command::Ltl(options) => ltl::translate(&options),
         Command::Model(options) => describe::describe(&options),
         Command::Simulate(options) => simulate::simulate(&options),

@@ -34,6 +34,8 @@ pub enum Command {
     Check(CheckOptions),
     /// Generate the whole state space: states, transitions, levels, deadlocks; with a temporal property that of the product
     Explore(ExploreOptions),
+    /// Go on with a check or an exploration that a limit, an interrupt or a crash has ended
+    Resume(ResumeOptions),
     /// Translate an LTL formula to a Büchi automaton
     Ltl(LtlOptions),
     /// Show what Lariat understood: processes, variables, state layout, transitions, properties
@@ -100,6 +102,41 @@ pub struct SearchOptions {
     pub stats: bool,
 }
 
+/// What to go on with.
+#[derive(Args)]
+pub struct ResumeOptions {
+    /// The directory that was given with --disk, or that the interrupted command named
+    pub directory: PathBuf,
+
+    /// Use this much memory instead of what was given then
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub memory: Option<u64>,
+
+    /// Have up to this on disk instead of what was given then
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub disk_limit: Option<u64>,
+
+    /// Stop without an answer after this time from now
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub time_limit: Option<Duration>,
+
+    /// Use this many threads instead of what was given then
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=512))]
+    pub threads: Option<u16>,
+
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    pub json: bool,
+
+    /// Show neither progress nor warnings
+    #[arg(long, short)]
+    pub quiet: bool,
+
+    /// Add memory, disk and the time of each phase
+    #[arg(long)]
+    pub stats: bool,
+}
+
 /// Where a search that does not fit into memory keeps its states.
 #[derive(Args)]
 pub struct DiskOptions {
@@ -114,6 +151,10 @@ pub struct DiskOptions {
     /// Keep the files on disk even when there is an answer
     #[arg(long)]
     pub keep: bool,
+
+    /// What is noted about the check in the directory, if it is to be gone on with.
+    #[arg(skip)]
+    pub resumes: Option<crate::resume::Labels>,
 }
 
 /// What is shown.

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::options::{Algorithm, SearchOptions};
 use crate::progress::ProgressLine;
 use crate::scratch::Scratch;
-use crate::{machine, output};
+use crate::{machine, output, resume};
 use lariat_base::outcome::{Counts, Limit, ModelSummary, Outcome};
 use lariat_base::size::format_size;
 use lariat_base::{MemoryBudget, StopSignal};
@@ -69,11 +69,22 @@ pub struct Searched {
 }
 
 impl Searcher {
-    pub fn new(options: &SearchOptions, phases: &Phases) -> Result<Self, Failure> {
+    /// Searches of a model that was read from a file.
+    pub fn new(options: &SearchOptions, model: &str, phases: &Phases) -> Result<Self, Failure> {
         let memory = memory_budget(options)?;
         let time_left = options.time_limit.map(|limit| limit.saturating_sub(phases.started.elapsed()));
         let stop = Arc::new(StopSignal::new(time_left));
         listen_for_interrupts(&stop);
+        let scratch = needs_disk(options.algorithm).then(|| Scratch::open(&options.disk)).transpose()?;
+        let labels = match (&scratch, &options.disk.resumes) {
+            (None, _) => Vec::new(),
+            (Some(_), Some(noted)) => noted.clone(),
+            (Some(scratch), None) => {
+                let labels = resume::labels(model)?;
+                scratch.note(&labels)?;
+                labels
+            }
+        };
         Ok(Self {
             algorithm: options.algorithm,
             memory,
@@ -81,8 +92,8 @@ impl Searcher {
             stop,
             progress: ProgressLine::new(options.display.quiet),
             threads: options.threads.map_or_else(machine::processors, usize::from),
-            labels: Vec::new(),
-            scratch: needs_disk(options.algorithm).then(|| Scratch::open(&options.disk)).transpose()?,
+            labels,
+            scratch,
         })
     }
 
@@ -112,7 +123,7 @@ impl Searcher {
         };
         self.progress.finish();
         phases.end("search");
-        let found = result.map_err(failure)?;
+        let found = result.map_err(|error| self.with_advice(failure(error)))?;
         let counts = Counts {
             states: found.states,
             transitions: found.transitions,
@@ -163,6 +174,14 @@ impl Searcher {
             stored_bytes: found.stored_bytes,
         };
         Ok((found, searched))
+    }
+
+    /// Says how to go on, where something is left to go on with.
+    fn with_advice(&self, failure: Failure) -> Failure {
+        match &self.scratch {
+            Some(scratch) => Failure { message: format!("{}\n{}", failure.message, scratch.advice()), ..failure },
+            None => failure,
+        }
     }
 
     /// Ends the use of the disk: the files stay after a limit, and go when there is an answer.

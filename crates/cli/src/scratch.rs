@@ -3,8 +3,10 @@
 use crate::failure::Failure;
 use crate::options::DiskOptions;
 use crate::output;
+use lariat_base::MemoryBudget;
 use lariat_base::outcome::{DiskSummary, IoSummary};
 use lariat_disk::{Disk, DiskError, SystemDisk, SystemDiskOptions};
+use lariat_storage::Manifest;
 use std::path::{Path, PathBuf};
 
 /// A directory in use.
@@ -21,7 +23,7 @@ impl Scratch {
         let disk = SystemDisk::open(&directory, SystemDiskOptions { limit: options.disk_limit, io_mode: None })
             .map_err(|error| refused(&error))?;
         let files = disk.list().map_err(|error| refused(&error))?;
-        if !files.is_empty() {
+        if !files.is_empty() && options.resumes.is_none() {
             return Err(Failure::input(format!(
                 "{} holds {} files of another check; go on with that by `lariat resume {}`, or give another directory",
                 directory.display(),
@@ -30,6 +32,18 @@ impl Scratch {
             )));
         }
         Ok(Self { disk, directory, keep: options.keep })
+    }
+
+    /// Notes which check the directory belongs to, before anything else is in it.
+    pub fn note(&self, labels: &[(&'static str, String)]) -> Result<(), Failure> {
+        let mut manifest = Manifest::new();
+        labels.iter().for_each(|(key, text)| manifest.set_text(key, text));
+        manifest.publish(&self.disk, &MemoryBudget::new(1 << 20)).map_err(|error| Failure::machine(error.to_string()))
+    }
+
+    /// How to go on after a limit.
+    pub fn advice(&self) -> String {
+        format!("go on with: lariat resume {}", self.directory.display())
     }
 
     pub fn disk(&self) -> &dyn Disk {

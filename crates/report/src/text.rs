@@ -32,6 +32,9 @@ pub fn outcome_text(outcome: &Outcome, with_stats: bool) -> String {
     }
     if let Some(limit) = outcome.limit {
         let _ = writeln!(out, "no complete answer: {}; the counts above are what was reached.", limit.sentence());
+        if let Some(disk) = &outcome.disk {
+            let _ = writeln!(out, "go on with: lariat resume {}", disk.directory);
+        }
     } else if outcome.verdict() == Verdict::Violated && !outcome.complete {
         let _ = writeln!(out, "the search ended at the counterexample; the counts are what it had seen by then.");
     }

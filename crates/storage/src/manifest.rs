@@ -111,9 +111,9 @@ impl Manifest {
         Ok(disk.sync_directory()?)
     }
 
-    /// The manifest of a directory, if one was ever published. Files that it does not name are removed; those that it names must be there.
-    pub fn open(disk: &dyn Disk, budget: &MemoryBudget) -> Result<Option<Self>, StorageError> {
-        let manifest = match disk.open(MANIFEST, FileKind::Manifest) {
+    /// The manifest of a directory, if one was ever published, and nothing else is touched.
+    pub fn read(disk: &dyn Disk, budget: &MemoryBudget) -> Result<Option<Self>, StorageError> {
+        match disk.open(MANIFEST, FileKind::Manifest) {
             Ok(file) => {
                 let length = file.len();
                 if length == 0 || length > BYTES_MAX || !length.is_multiple_of(PAGE_BYTES as u64) {
@@ -121,11 +121,16 @@ impl Manifest {
                 }
                 let buffer = AlignedBuffer::new(length as usize, budget)?;
                 let buffer = file.read(buffer, 0, length as usize).wait().buffer()?;
-                Some(Self::from_text(&buffer[..length as usize])?)
+                Ok(Some(Self::from_text(&buffer[..length as usize])?))
             }
-            Err(DiskError::Missing { .. }) => None,
-            Err(error) => return Err(error.into()),
-        };
+            Err(DiskError::Missing { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The manifest of a directory, if one was ever published. Files that it does not name are removed; those that it names must be there.
+    pub fn open(disk: &dyn Disk, budget: &MemoryBudget) -> Result<Option<Self>, StorageError> {
+        let manifest = Self::read(disk, budget)?;
         let present: BTreeMap<String, u64> = disk.list()?.into_iter().map(|file| (file.name, file.bytes)).collect();
         let files = manifest.as_ref().map_or(&[][..], |manifest| &manifest.files);
         for file in files {
