@@ -119,7 +119,13 @@ fn measure_all(options: &Options) -> Result<bool, String> {
     measured.sort_by(|(_, a), (_, b)| b.all().total_cmp(&a.all()));
     show(&measured, options);
     let slow = measured.iter().filter(|(_, times)| times.all() >= options.limit).count();
-    println!("\n{} of {} models take {} ms or more; best of {} run(s)", slow, measured.len(), options.limit, options.runs);
+    println!(
+        "\n{} of {} models take {} ms or more; best of {} run(s)",
+        slow,
+        measured.len(),
+        options.limit,
+        options.runs
+    );
     Ok(slow == 0)
 }
 

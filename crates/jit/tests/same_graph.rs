@@ -181,10 +181,3 @@ fn broken_ranges_are_told() {
         assert!(n_steps > 2 && error.to_string().contains("became 5"), "{n_steps}: {error}");
     }
 }
-
-#[test]
-fn synchronous_systems_are_refused() {
-    let loaded = load_text("process P { state a; init a; trans a -> a {}; } system sync;");
-    let interpreter = Interpreter::new(&loaded.model, Vec::new());
-    assert!(matches!(Compiled::new(&interpreter), Err(Unsupported::Model(_))));
-}
