@@ -65,6 +65,11 @@ impl RowBuffer {
         self.bytes.extend_from_slice(row);
     }
 
+    /// The bytes of all rows, for whoever writes them itself: they must be whole rows.
+    pub fn bytes_mut(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
+    }
+
     /// Forgets all rows, and keeps the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();

@@ -7,8 +7,7 @@
 use crate::Unsupported;
 use crate::element::Tables;
 use crate::function::{Emitter, Setting};
-use crate::plan::Plan;
-use crate::{copy, threads};
+use crate::threads;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::{
     AbiParam, ExtFuncData, ExternalName, FuncRef, Function, Signature, UserExternalName, UserFuncName, types,
@@ -19,7 +18,7 @@ use cranelift_codegen::{CodegenError, Context};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, ModuleReloc, default_libcall_names};
-use lariat_exec::Interpreter;
+use lariat_exec::Label;
 use std::mem::ManuallyDrop;
 use std::ops::Range;
 
@@ -33,17 +32,10 @@ pub(crate) struct RangeBroken {
     pub(crate) value: i32,
 }
 
-/// See `function.rs`: first row, end of rows, out, ends, start of out, context; returns the end of what was written.
-pub(crate) type Expand =
-    unsafe extern "C" fn(*const u8, *const u8, *mut u8, *mut u32, *const u8, *mut RangeBroken) -> *mut u8;
-/// See `labels.rs`: first row, end of rows, out, context.
-pub(crate) type Labels = unsafe extern "C" fn(*const u8, *const u8, *mut u64, *mut RangeBroken);
-
 /// The code of a model.
 pub(crate) struct Code {
     module: ManuallyDrop<JITModule>,
-    pub(crate) expand: Expand,
-    pub(crate) labels: Labels,
+    functions: Vec<(Role, FuncId)>,
     /// Code refers to them by address.
     _tables: Vec<Tables>,
 }
@@ -83,10 +75,11 @@ fn machine(in_memory: bool) -> Result<OwnedTargetIsa, Unsupported> {
     Ok(isa)
 }
 
-/// What a function does.
-#[derive(Clone)]
-enum Role {
+/// What a function does; see `function.rs`, `labels.rs`, `copy.rs`.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum Role {
     Copy,
+    /// The moves of these processes.
     Moves(Range<usize>),
     Expand,
     Labels,
@@ -134,25 +127,27 @@ struct Made {
 }
 
 impl Code {
-    pub(crate) fn new(interpreter: &Interpreter, plan: &Plan) -> Result<Self, Unsupported> {
-        let setting = Setting::of_system(interpreter.model(), interpreter.layout(), plan);
+    /// Makes functions with these roles, and those that they call.
+    pub(crate) fn new(setting: Setting, roles: &[Role], labels: &[Label]) -> Result<Self, Unsupported> {
         let isa = machine(setting.in_memory)?;
         let mut module = JITModule::new(JITBuilder::with_isa(isa.clone(), default_libcall_names()));
-        let made = Maker::new(&mut module, setting, interpreter, isa).and_then(|maker| maker.make(&mut module));
-        let (expand, labels, tables) = match made {
-            Ok(made) => made,
+        let made = Maker::new(&mut module, setting, roles, labels, isa).and_then(|maker| maker.make(&mut module));
+        match made {
+            Ok((functions, tables)) => Ok(Self { module: ManuallyDrop::new(module), functions, _tables: tables }),
             Err(error) => {
                 // SAFETY: none of its code was ever called.
                 unsafe { module.free_memory() };
-                return Err(error);
+                Err(error)
             }
-        };
-        let (expand, labels) = (module.get_finalized_function(expand), module.get_finalized_function(labels));
-        // SAFETY: the addresses are those of functions that were made with these signatures, in the machine's C convention.
-        let (expand, labels) = unsafe {
-            (std::mem::transmute::<*const u8, Expand>(expand), std::mem::transmute::<*const u8, Labels>(labels))
-        };
-        Ok(Self { module: ManuallyDrop::new(module), expand, labels, _tables: tables })
+        }
+    }
+
+    /// Where the function with this role is, with the signature of the role and in the machine's C convention. It is there as long as
+    /// this is.
+    pub(crate) fn address(&self, role: &Role) -> Result<*const u8, Unsupported> {
+        let function = self.functions.iter().find(|(known, _)| known == role);
+        let (_, id) = function.ok_or_else(|| generator("a function is missing"))?;
+        Ok(self.module.get_finalized_function(*id))
     }
 }
 
@@ -160,7 +155,7 @@ impl Code {
 struct Maker<'a> {
     isa: OwnedTargetIsa,
     setting: Setting<'a>,
-    interpreter: &'a Interpreter<'a>,
+    labels: &'a [Label],
     functions: Vec<Planned>,
 }
 
@@ -168,30 +163,23 @@ impl<'a> Maker<'a> {
     fn new(
         module: &mut JITModule,
         setting: Setting<'a>,
-        interpreter: &'a Interpreter<'a>,
+        roles: &[Role],
+        labels: &'a [Label],
         isa: OwnedTargetIsa,
     ) -> Result<Self, Unsupported> {
-        let mut roles = Vec::new();
-        if setting.plan.groups.len() > 1 {
-            roles.extend(setting.plan.groups.iter().cloned().map(Role::Moves));
-        }
-        if setting.in_memory && copy::needs_function(setting.layout.row_bytes()) {
-            roles.push(Role::Copy);
-        }
-        roles.extend([Role::Expand, Role::Labels]);
         let mut functions = Vec::with_capacity(roles.len());
         for role in roles {
             let signature = role.signature(&isa);
             let id = module.declare_function(&role.name(), Linkage::Local, &signature).map_err(generator)?;
-            functions.push(Planned { id, role, signature });
+            functions.push(Planned { id, role: role.clone(), signature });
         }
-        Ok(Self { isa, setting, interpreter, functions })
+        Ok(Self { isa, setting, labels, functions })
     }
 
-    /// Makes all functions; returns those that are called from outside.
-    fn make(&self, module: &mut JITModule) -> Result<(FuncId, FuncId, Vec<Tables>), Unsupported> {
+    /// Makes all functions.
+    fn make(&self, module: &mut JITModule) -> Result<(Vec<(Role, FuncId)>, Vec<Tables>), Unsupported> {
         let n_moves = self.setting.plan.n_moves;
-        let (made, tables) = threads::compile(self.functions.len(), n_moves, |i, worker: &mut Worker| {
+        let (made, workers) = threads::compile(self.functions.len(), n_moves, |i, worker: &mut Worker| {
             self.function(&self.functions[i], worker).map_err(generator)
         })?;
         for function in made {
@@ -199,13 +187,8 @@ impl<'a> Maker<'a> {
             module.define_function_bytes(id, alignment, &bytes, &relocations).map_err(generator)?;
         }
         module.finalize_definitions().map_err(generator)?;
-        let of_role = |wanted: fn(&Role) -> bool| {
-            let found = self.functions.iter().find(|function| wanted(&function.role)).map(|function| function.id);
-            found.ok_or_else(|| generator("a function is missing"))
-        };
-        let expand = of_role(|role| matches!(role, Role::Expand))?;
-        let labels = of_role(|role| matches!(role, Role::Labels))?;
-        Ok((expand, labels, tables.into_iter().map(|worker| worker.tables).collect()))
+        let functions = self.functions.iter().map(|function| (function.role.clone(), function.id)).collect();
+        Ok((functions, workers.into_iter().map(|worker| worker.tables).collect()))
     }
 
     fn function(&self, planned: &Planned, worker: &mut Worker) -> Result<Made, CodegenError> {
@@ -229,7 +212,7 @@ impl<'a> Maker<'a> {
             Role::Copy => emitter.copy_function(),
             Role::Moves(places) => emitter.moves(places.clone()),
             Role::Expand => emitter.expand(&moves),
-            Role::Labels => emitter.labels(self.interpreter.labels()),
+            Role::Labels => emitter.labels(self.labels),
         }
         emitter.b.seal_all_blocks();
         emitter.b.finalize(self.isa.frontend_config());

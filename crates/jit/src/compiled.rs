@@ -3,7 +3,8 @@
 #![expect(unsafe_code, reason = "machine code is called, and writes into buffers without checking their size")]
 
 use crate::Unsupported;
-use crate::code::{Code, RangeBroken};
+use crate::code::{Code, RangeBroken, Role};
+use crate::function::Setting;
 use crate::plan::Plan;
 use crate::together::{Space, Together};
 use lariat_exec::Interpreter;
@@ -13,12 +14,20 @@ use lariat_model::CellId;
 /// Rows that are expanded by one call; room for all their successors is made before.
 const ROWS_PER_CALL: usize = 64;
 /// Rows are stored in whole words, so something may be written behind the last.
-const BYTES_BEHIND: usize = 8;
+pub(crate) const BYTES_BEHIND: usize = 8;
+
+/// See `function.rs`: first row, end of rows, out, ends, start of out, context; returns the end of what was written.
+type Expand = unsafe extern "C" fn(*const u8, *const u8, *mut u8, *mut u32, *const u8, *mut RangeBroken) -> *mut u8;
+/// See `labels.rs`: first row, end of rows, out, context.
+type Labels = unsafe extern "C" fn(*const u8, *const u8, *mut u64, *mut RangeBroken);
 
 /// A model as machine code: the same graph as its interpreter's.
 pub struct Compiled<'i, 'm> {
     interpreter: &'i Interpreter<'m>,
-    code: Code,
+    expand: Expand,
+    labels: Labels,
+    /// The functions are part of it.
+    _code: Code,
     successors_max: usize,
     /// For synchronous systems, whose code makes choices.
     together: Option<Together>,
@@ -28,9 +37,15 @@ impl<'i, 'm> Compiled<'i, 'm> {
     /// Compiles the interpreter's model and labels.
     pub fn new(interpreter: &'i Interpreter<'m>) -> Result<Self, Unsupported> {
         let plan = Plan::new(interpreter.model(), interpreter.layout())?;
-        let code = Code::new(interpreter, &plan)?;
+        let setting = Setting::of_system(interpreter.model(), interpreter.layout(), &plan);
+        let code = Code::new(setting, &setting.roles(), interpreter.labels())?;
+        let (expand, labels) = (code.address(&Role::Expand)?, code.address(&Role::Labels)?);
+        // SAFETY: these are the functions' signatures, and the code lives as long as what is made of them here.
+        let (expand, labels) = unsafe {
+            (std::mem::transmute::<*const u8, Expand>(expand), std::mem::transmute::<*const u8, Labels>(labels))
+        };
         let together = plan.synchronous.then(|| Together::new(&plan, interpreter.layout().error_row()));
-        Ok(Self { interpreter, code, successors_max: plan.successors_max, together })
+        Ok(Self { interpreter, expand, labels, _code: code, successors_max: plan.successors_max, together })
     }
 
     /// Appends the edges of rows, unless `context` tells afterwards that a range is broken.
@@ -72,7 +87,7 @@ impl<'i, 'm> Compiled<'i, 'm> {
         unsafe {
             let start = out.as_mut_ptr();
             let first_end = ends.as_mut_ptr().add(ends.len());
-            let end = (self.code.expand)(range.start, range.end, start.add(n_before), first_end, start, context);
+            let end = (self.expand)(range.start, range.end, start.add(n_before), first_end, start, context);
             if context.happened == 0 {
                 out.set_len(end.offset_from_unsigned(start));
                 ends.set_len(ends.len() + n_rows);
@@ -88,7 +103,7 @@ impl<'i, 'm> Compiled<'i, 'm> {
         let mut context = RangeBroken::default();
         // SAFETY: the code reads whole rows and writes one word for each, for which there is room behind what `out` holds.
         unsafe {
-            (self.code.labels)(range.start, range.end, out.as_mut_ptr().add(out.len()), &raw mut context);
+            (self.labels)(range.start, range.end, out.as_mut_ptr().add(out.len()), &raw mut context);
             out.set_len(out.len() + rows.len());
         }
         context.happened == 0

@@ -20,19 +20,28 @@ pub(crate) fn needs_function(row_bytes: usize) -> bool {
 
 impl Emitter<'_, '_> {
     /// The memory in which the fields of a cell lie.
-    pub(crate) fn memory_of(&self, state: &State, _cell: CellId) -> Value {
+    pub(crate) fn memory_of(&self, state: &State, cell: CellId) -> Value {
         match self.old_row {
-            Some(old_row) if state.is_old => old_row,
+            Some(old_row) if state.is_old || cell.index() < self.own.1 => old_row,
             _ => self.new_row,
         }
     }
 
     /// Makes the new row a copy of the old one, at `out`.
     pub(crate) fn begin_new_row(&mut self) {
-        self.new_row = self.out;
-        if let Some(old_row) = self.old_row {
-            self.copy_row(old_row, self.out);
+        let Some(old_row) = self.old_row else { return };
+        let first_word = self.own.0;
+        if first_word == 0 {
+            self.new_row = self.out;
+            return self.copy_row(old_row, self.out);
         }
+        for word in 0..self.n_words - first_word {
+            let (from, to) = ((first_word + word) as i32 * 8, word as i32 * 8);
+            let bytes = self.b.ins().load(types::I64, MemFlagsData::trusted(), old_row, from);
+            self.b.ins().store(MemFlagsData::trusted(), bytes, self.out, to);
+        }
+        // Bits are counted from where a state begins; nothing in front of the row is touched.
+        self.new_row = self.b.ins().iadd_imm_s(self.out, -(first_word as i64) * 8);
     }
 
     /// Copies a row, and no byte beside it. Rows in memory are longer than two words.
@@ -41,14 +50,14 @@ impl Emitter<'_, '_> {
             Some(copy) => {
                 self.b.ins().call(copy, &[from, to]);
             }
-            None => self.copy_bytes(from, to, 0, self.layout.row_bytes()),
+            None => self.copy_bytes(from, to, 0, self.row_bytes),
         }
     }
 
     /// The body of `copy(from, to)`.
     pub(crate) fn copy_function(&mut self) {
         let [from, to] = self.parameters[..] else { return };
-        let n_bytes = self.layout.row_bytes();
+        let n_bytes = self.row_bytes;
         if n_bytes <= UNROLLED_MAX {
             self.copy_bytes(from, to, 0, n_bytes);
         } else {

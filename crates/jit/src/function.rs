@@ -11,6 +11,8 @@
 //! Behind `out` there is room for all successors that a row can have, and 8 bytes more: rows are stored in whole words, and
 //! what is stored behind a row is overwritten by the next.
 
+use crate::code::Role;
+use crate::copy;
 use crate::element::Tables;
 use crate::plan::Plan;
 use crate::state::State;
@@ -19,7 +21,7 @@ use cranelift_codegen::ir::{
     Block, FuncRef, InstBuilder, MemFlagsData, StackSlot, StackSlotData, StackSlotKind, Value, types,
 };
 use cranelift_frontend::FunctionBuilder;
-use lariat_exec::{Field, Layout};
+use lariat_exec::{Field, Layout, PropertyProcess};
 use lariat_model::Model;
 
 /// Rows of more 64-bit words than this are worked on in memory.
@@ -37,6 +39,10 @@ pub(crate) struct Setting<'e> {
     pub(crate) n_words: usize,
     /// Whether states are worked on in memory.
     pub(crate) in_memory: bool,
+    /// The bytes of a new row.
+    pub(crate) row_bytes: usize,
+    /// Where in a state that begins which a new row replaces: the first word, and the first cell. Before it lies what moves only read.
+    pub(crate) own: (usize, usize),
 }
 
 impl<'e> Setting<'e> {
@@ -44,7 +50,31 @@ impl<'e> Setting<'e> {
     pub(crate) fn of_system(model: &'e Model, layout: &'e Layout, plan: &'e Plan) -> Self {
         let n_words = layout.row_bytes().div_ceil(8);
         let in_memory = n_words > WORDS_IN_REGISTERS;
-        Self { model, layout, plan, fields: layout.fields(), n_words, in_memory }
+        let row_bytes = layout.row_bytes();
+        Self { model, layout, plan, fields: layout.fields(), n_words, in_memory, row_bytes, own: (0, 0) }
+    }
+
+    /// For the moves of the property process. A state is the system's row and then the process's own, both in whole words.
+    pub(crate) fn of_property(property: &'e PropertyProcess, plan: &'e Plan, fields: &'e [Field]) -> Self {
+        let (model, layout) = (property.model(), property.system());
+        let system_words = layout.row_bytes().div_ceil(8);
+        let row_bytes = property.layout().row_bytes();
+        let n_words = system_words + row_bytes.div_ceil(8);
+        let own = (system_words, model.n_system_cells);
+        Self { model, layout, plan, fields, n_words, in_memory: true, row_bytes, own }
+    }
+
+    /// All functions that a system needs.
+    pub(crate) fn roles(&self) -> Vec<Role> {
+        let mut roles = Vec::new();
+        if self.plan.groups.len() > 1 {
+            roles.extend(self.plan.groups.iter().cloned().map(Role::Moves));
+        }
+        if self.in_memory && copy::needs_function(self.row_bytes) {
+            roles.push(Role::Copy);
+        }
+        roles.extend([Role::Expand, Role::Labels]);
+        roles
     }
 }
 
@@ -59,6 +89,8 @@ pub(crate) struct Emitter<'e, 'b> {
     pub(crate) tables: &'e mut Tables,
     pub(crate) n_words: usize,
     pub(crate) in_memory: bool,
+    pub(crate) row_bytes: usize,
+    pub(crate) own: (usize, usize),
     /// `copy(from, to)`, where rows are too long to be copied in place.
     pub(crate) copy: Option<FuncRef>,
     /// Space for the words of the row that is expanded, and for those of a new state: see `old_memory` and `new_memory`.
@@ -87,7 +119,7 @@ impl<'e, 'b> Emitter<'e, 'b> {
         b.switch_to_block(entry);
         let parameters = b.block_params(entry).to_vec();
         let (out, context) = (parameters[0], parameters[parameters.len() - 1]);
-        let Setting { model, layout, plan, fields, n_words, in_memory } = setting;
+        let Setting { model, layout, plan, fields, n_words, in_memory, row_bytes, own } = setting;
         Self {
             b,
             model,
@@ -97,6 +129,8 @@ impl<'e, 'b> Emitter<'e, 'b> {
             tables,
             n_words,
             in_memory,
+            row_bytes,
+            own,
             copy: None,
             slots: [None; 2],
             old_row: None,

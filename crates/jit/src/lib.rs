@@ -22,6 +22,7 @@
 //! | expressions | `expression.rs` |
 //! | labels | `labels.rs` |
 //! | the graph | `compiled.rs` |
+//! | the property process | `property.rs` |
 
 mod code;
 mod compiled;
@@ -33,12 +34,14 @@ mod function;
 mod labels;
 mod moves;
 mod plan;
+mod property;
 mod simplify;
 mod state;
 mod threads;
 mod together;
 
 pub use compiled::Compiled;
+pub use property::CompiledProperty;
 
 use std::fmt;
 

@@ -50,7 +50,7 @@ impl Emitter<'_, '_> {
 
     /// The bytes from one successor, or choice, to the next.
     pub(crate) fn stride(&self) -> usize {
-        self.layout.row_bytes() + if self.plan.synchronous { NUMBER_BYTES } else { 0 }
+        self.row_bytes + if self.plan.synchronous { NUMBER_BYTES } else { 0 }
     }
 
     /// The moves of processes.
@@ -242,17 +242,24 @@ impl Emitter<'_, '_> {
     fn jump_behind_row(&mut self, number: usize, after: Block) {
         if self.plan.synchronous {
             let number = self.constant(number as i32);
-            self.b.ins().store(MemFlagsData::trusted(), number, self.out, self.layout.row_bytes() as i32);
+            self.b.ins().store(MemFlagsData::trusted(), number, self.out, self.row_bytes as i32);
         }
         let stride = self.stride() as i64;
         let behind = self.b.ins().iadd_imm_u(self.out, stride);
         self.b.ins().jump(after, &[behind.into()]);
     }
 
-    /// Where the move could fail: the error row.
+    /// Where the move could fail: the error row. A property process has none, and its caller is told.
     fn end_move(&mut self, number: usize, after: Block) {
         if let Some(fault) = self.fault.take() {
             self.b.switch_to_block(fault);
+            if self.own.0 > 0 {
+                let nothing = self.constant(0);
+                let broken = self.broken_block();
+                let arguments = [nothing.into(), nothing.into(), self.out.into()];
+                self.b.ins().jump(broken, &arguments);
+                return;
+            }
             self.store_error_row();
             self.jump_behind_row(number | FAILED, after);
         }

@@ -4,7 +4,7 @@
 
 use crate::Unsupported;
 use crate::simplify::Simplifier;
-use lariat_exec::Layout;
+use lariat_exec::{Field, Layout, PropertyProcess};
 use lariat_model::{ChannelKind, Communication, Composition, Model, ProcessId, Transition};
 use std::ops::Range;
 
@@ -107,6 +107,36 @@ impl Plan {
             groups: groups(&sizes),
             n_moves,
             processes,
+        })
+    }
+}
+
+impl Plan {
+    /// The moves of the property process, in states with these fields.
+    pub(crate) fn of_property(property: &PropertyProcess, fields: &[Field]) -> Result<Self, Unsupported> {
+        let model = property.model();
+        let mut simplifier = Simplifier::new(model, fields);
+        let of_process = model.transitions_of(property.id()).map(|id| model.transition(id));
+        let transitions: Vec<Transition> = of_process.filter_map(|t| simplifier.transition(t)).collect();
+        let n_locations = property.process().locations.len();
+        let mut locations: Vec<LocationPlan> =
+            std::iter::repeat_with(LocationPlan::default).take(n_locations).collect();
+        for (i, transition) in transitions.iter().enumerate() {
+            locations[transition.from as usize].moves.push(Move::Single(i));
+        }
+        let process = ProcessPlan { id: property.id(), locations };
+        let n_moves = transitions.len();
+        if n_moves > MOVES_MAX {
+            return Err(Unsupported::Model("a property process with so many moves"));
+        }
+        Ok(Self {
+            transitions,
+            synchronous: false,
+            has_committed: false,
+            successors_max: process.successors_max(),
+            groups: std::iter::once(0..1).collect(),
+            n_moves,
+            processes: vec![process],
         })
     }
 }
