@@ -100,9 +100,12 @@ struct Multiplying<'p> {
 }
 
 impl Multiplying<'_> {
-    /// Expands the states of the batch, and notes their labels.
-    fn expand_states(&mut self, from: Rows<'_>) -> Result<(), GraphError> {
+    /// Expands the states of the batch, and notes their labels. With a bound there may be edges of the first states only.
+    fn expand_states(&mut self, from: Rows<'_>, full_bytes: usize) -> Result<(), GraphError> {
         self.states.clear();
+        if self.edges.full_bytes() != full_bytes {
+            self.edges = Edges::bounded(self.product.model_bytes, full_bytes);
+        }
         self.edges.clear();
         self.labels.clear();
         for row in from.iter() {
@@ -146,12 +149,15 @@ impl Multiplying<'_> {
 
 impl Expander for Multiplying<'_> {
     fn expand(&mut self, from: Rows<'_>, out: &mut Edges) -> Result<(), GraphError> {
-        self.expand_states(from)?;
+        self.expand_states(from, out.full_bytes())?;
         let mut place = 0;
         let mut looked_at = None;
         for row in from.iter() {
             let (state, part) = row.split_at(self.product.model_bytes);
             place += usize::from(self.states.row(place) != state);
+            if out.is_full() || place >= self.edges.n_sources() {
+                break;
+            }
             if !self.ends(place) {
                 if looked_at != Some(place) {
                     self.mover.look(state, self.labels.get(place).copied().unwrap_or(0));

@@ -11,8 +11,10 @@ use lariat_exec::Interpreter;
 use lariat_graph::{Edges, Expander, Graph, GraphError, RowBuffer, Rows};
 use lariat_model::CellId;
 
-/// Rows that are expanded by one call; room for all their successors is made before.
+/// Rows that are expanded by one call; room for all their successors is made before...
 const ROWS_PER_CALL: usize = 64;
+/// ... and is no larger than this, unless those of one row need it.
+const ROOM_MAX: usize = 4 << 20;
 /// Rows are stored in whole words, so something may be written behind the last.
 pub(crate) const BYTES_BEHIND: usize = 8;
 
@@ -52,7 +54,11 @@ impl<'i, 'm> Compiled<'i, 'm> {
     fn expand(&self, from: Rows<'_>, out: &mut Edges, scratch: &mut Scratch, context: &mut RangeBroken) {
         let width = self.interpreter.row_bytes();
         assert_eq!(from.width(), width, "rows of another graph");
-        for rows in from.bytes().chunks(ROWS_PER_CALL * width) {
+        let rows_per_call = (ROOM_MAX / (self.successors_max * width).max(1)).clamp(1, ROWS_PER_CALL);
+        for rows in from.bytes().chunks(rows_per_call * width) {
+            if out.is_full() || context.happened != 0 {
+                return;
+            }
             let Some(together) = &self.together else {
                 let (targets, ends) = out.parts_mut();
                 assert!(targets.len().is_multiple_of(width), "edges of another graph");
@@ -69,6 +75,9 @@ impl<'i, 'm> Compiled<'i, 'm> {
                 let own;
                 (own, rest) = rest.split_at_mut((*end - start) as usize * together.stride());
                 start = *end;
+                if out.is_full() {
+                    return;
+                }
                 together.push(row, own, space, out);
             }
         }
