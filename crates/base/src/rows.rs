@@ -71,6 +71,12 @@ impl RowBuffer {
         self.bytes.extend_from_slice(row);
     }
 
+    /// Appends rows.
+    pub fn extend(&mut self, rows: Rows<'_>) {
+        debug_assert_eq!(rows.width, self.width);
+        self.bytes.extend_from_slice(rows.bytes);
+    }
+
     /// The bytes of all rows, for whoever writes them itself: they must be whole rows.
     pub fn bytes_mut(&mut self) -> &mut Vec<u8> {
         &mut self.bytes

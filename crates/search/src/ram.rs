@@ -1,7 +1,8 @@
 //! Breadth-first search in memory, level by level, by any number of threads.
 //!
-//! Each level is a list of spans of rows in the visited set. Workers take span after span, expand its rows in a batch, and
-//! insert the successors; what is new is the next level. Levels too small to share are expanded by one thread.
+//! Every thread has a part of the visited set, which the hash of a row decides, so that no lock is ever waited for. A worker takes rows
+//! of the level in batches and expands them; it stores the successors that are its own, and sends the others to the workers that they
+//! belong to. What is new is the next level. Levels too small to share are expanded by one thread.
 //!
 //! Nothing is kept to remember by which edge a state was found. A path is rebuilt backwards instead: among the states of the level
 //! before, one that has an edge to the state is looked for by expanding them again. That costs at most one more expansion of
@@ -13,17 +14,27 @@
 //! 2. Every state is expanded once in the search itself.
 //!
 //! # Cost
-//! Row + 4 bytes / load of the table per state; see [`lariat_storage::row_table`].
+//! Row + 3.05 bytes / load of the visited set per state; see [`lariat_storage::row_set`].
 
 use crate::{Context, Exploration, Extent, Goal, SearchError};
 use lariat_base::{Event, Limit, Progress};
 use lariat_graph::{Edges, Expander, Graph, RowBuffer, Rows};
-use lariat_storage::{RowSpan, RowTable, RowWriter, TableFull};
+use lariat_storage::{LevelQueue, LevelQueueWriter, NewRows, Recent, RowSet, TableFull, owner_of};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Levels with fewer rows than this for each thread are not worth waking threads for.
-const ROWS_TO_SHARE: usize = 2048;
+const ROWS_TO_SHARE: u64 = 2048;
+/// The queue takes at most this part of the memory in use, or these bytes. A level as wide as that is followed by others, so the queue
+/// has given its memory back before the visited set is at its largest.
+const QUEUE_SHARE: u64 = 4;
+const QUEUE_BYTES_MIN: u64 = 1 << 20;
+/// Rows that are expanded together.
+const BATCH_ROWS: usize = 256;
+/// Rows that are sent together.
+const LETTER_ROWS: usize = 1024;
+/// Letters that may wait for a worker before those who write to it wait, too.
+const LETTERS_MAX: usize = 64;
 /// Expressions are evaluated recursively; the front end bounds their depth with this in mind.
 const STACK_BYTES: usize = 64 << 20;
 
@@ -34,31 +45,40 @@ pub fn explore(
     extent: Extent,
     context: &Context,
 ) -> Result<Exploration, SearchError> {
-    let too_small = |_| SearchError::BudgetTooSmall;
-    let table = RowTable::new(graph.row_bytes(), context.budget).map_err(too_small)?;
-    let shared = Shared::new(graph, goals, extent, context, &table);
-    let mut workers: Vec<Worker> = (0..context.threads.max(1)).map(|_| Worker::new(&shared)).collect();
+    let queue = LevelQueue::new(graph.row_bytes(), context.budget);
+    let shared = Shared::new(graph, goals, extent, context, &queue);
+    let mut workers =
+        (0..shared.n_workers()).map(|me| Worker::new(&shared, me)).collect::<Result<Vec<_>, SearchError>>()?;
 
     let mut initial = RowBuffer::new(graph.row_bytes());
     graph.initial(&mut initial);
-    workers[0].insert(initial.as_rows(), 0)?;
-    let mut levels = vec![take_level(&mut workers)];
-    while !levels[levels.len() - 1].is_empty() && !shared.is_stopped() {
-        expand_level(&shared, &mut workers, &levels[levels.len() - 1])?;
+    for row in initial.as_rows().iter() {
+        let (owner, _) = owner_of(row, workers.len());
+        workers[owner].insert(Rows::new(row, row.len()), None, 0)?;
+    }
+    finish_level(&mut workers)?;
+    let mut n_levels = 0;
+    loop {
+        let n_rows = workers.iter_mut().map(|worker| worker.visited.seal_level()).sum();
+        if n_rows == 0 || shared.is_stopped() {
+            break;
+        }
+        n_levels += 1;
+        queue.next_level();
+        shared.queue_bytes_max.store(QUEUE_BYTES_MIN.max(context.budget.used() / QUEUE_SHARE), Ordering::Relaxed);
+        expand_level(&shared, &mut workers, n_rows)?;
         shared.level.fetch_add(1, Ordering::Relaxed);
-        levels.push(take_level(&mut workers));
     }
     let mut exploration = shared.result();
-    exploration.levels = levels.iter().filter(|level| !level.is_empty()).count() as u64;
+    exploration.levels = n_levels;
+    exploration.stored_bytes = workers.iter().map(|worker| worker.visited.memory_bytes()).sum();
     for (i, hit) in shared.take_hits().into_iter().enumerate() {
         if let Some(hit) = hit {
-            exploration.paths[i] = Some(rebuild_path(&shared, &levels, hit)?);
+            exploration.paths[i] = Some(rebuild_path(&shared, &workers, hit)?);
         }
     }
     Ok(exploration)
 }
-
-type Level = Vec<RowSpan>;
 
 /// A state that meets a goal.
 struct Hit {
@@ -72,7 +92,14 @@ struct Shared<'s> {
     goals: &'s [Goal],
     extent: Extent,
     context: &'s Context<'s>,
-    table: &'s RowTable<'s>,
+    queue: &'s LevelQueue<'s>,
+    /// For each worker the rows that others found for it.
+    inboxes: Vec<Mutex<Vec<RowBuffer>>>,
+    /// Workers that send no more in this level.
+    n_done: AtomicUsize,
+    states: AtomicU64,
+    /// Bytes that the queue may take.
+    queue_bytes_max: AtomicU64,
     /// The level that is being expanded.
     level: AtomicU64,
     frontier: AtomicU64,
@@ -81,6 +108,8 @@ struct Shared<'s> {
     accepting: AtomicU64,
     error_reached: AtomicBool,
     stopped: AtomicBool,
+    /// Whether the workers take turns.
+    sequential: AtomicBool,
     limit: Mutex<Option<Limit>>,
     hits: Mutex<Vec<Option<Hit>>>,
     label_goals: bool,
@@ -92,14 +121,18 @@ impl<'s> Shared<'s> {
         goals: &'s [Goal],
         extent: Extent,
         context: &'s Context<'s>,
-        table: &'s RowTable<'s>,
+        queue: &'s LevelQueue<'s>,
     ) -> Self {
         Self {
             graph,
             goals,
             extent,
             context,
-            table,
+            queue,
+            inboxes: (0..context.threads.max(1)).map(|_| Mutex::default()).collect(),
+            n_done: AtomicUsize::new(0),
+            states: AtomicU64::new(0),
+            queue_bytes_max: AtomicU64::new(QUEUE_BYTES_MIN),
             level: AtomicU64::new(0),
             frontier: AtomicU64::new(0),
             transitions: AtomicU64::new(0),
@@ -107,10 +140,15 @@ impl<'s> Shared<'s> {
             accepting: AtomicU64::new(0),
             error_reached: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
+            sequential: AtomicBool::new(true),
             limit: Mutex::new(None),
             hits: Mutex::new(goals.iter().map(|_| None).collect()),
             label_goals: goals.iter().any(|goal| matches!(goal, Goal::Label(_))),
         }
+    }
+
+    fn n_workers(&self) -> usize {
+        self.inboxes.len()
     }
 
     fn is_stopped(&self) -> bool {
@@ -143,7 +181,7 @@ impl<'s> Shared<'s> {
 
     fn progress(&self) {
         self.context.observer.event(&Event::Progress(Progress {
-            states: self.table.len(),
+            states: self.states.load(Ordering::Relaxed),
             transitions: self.transitions.load(Ordering::Relaxed),
             level: Some(self.level.load(Ordering::Relaxed)),
             depth: None,
@@ -156,7 +194,7 @@ impl<'s> Shared<'s> {
     fn result(&self) -> Exploration {
         let limit = *lock(&self.limit);
         Exploration {
-            states: self.table.len(),
+            states: self.states.load(Ordering::Relaxed),
             transitions: self.transitions.load(Ordering::Relaxed),
             levels: 0,
             deadlocks: self.deadlocks.load(Ordering::Relaxed),
@@ -165,7 +203,7 @@ impl<'s> Shared<'s> {
             paths: self.goals.iter().map(|_| None).collect(),
             limit,
             complete: !self.is_stopped(),
-            stored_bytes: self.table.memory_bytes(),
+            stored_bytes: 0,
         }
     }
 }
@@ -177,40 +215,111 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 /// One thread's share of the search; it keeps its buffers from level to level.
 struct Worker<'w> {
     shared: &'w Shared<'w>,
+    me: usize,
+    visited: RowSet<'w>,
+    recent: Recent,
     expander: Box<dyn Expander + 'w>,
-    writer: RowWriter<'w, 'w>,
     edges: Edges,
-    new: Vec<usize>,
+    /// Rows found that belong to this worker, and their hashes.
+    own: RowBuffer,
+    own_hashes: Vec<u64>,
+    /// Rows found that belong to others.
+    letters: Vec<RowBuffer>,
+    queue: LevelQueueWriter,
     new_rows: RowBuffer,
     labels: Vec<u64>,
 }
 
 impl<'w> Worker<'w> {
-    fn new(shared: &'w Shared<'w>) -> Self {
-        Self {
+    fn new(shared: &'w Shared<'w>, me: usize) -> Result<Self, SearchError> {
+        let width = shared.graph.row_bytes();
+        let visited = RowSet::new(width, shared.n_workers(), !shared.goals.is_empty(), shared.context.budget);
+        Ok(Self {
             shared,
+            me,
+            visited: visited.map_err(|_| SearchError::BudgetTooSmall)?,
+            recent: Recent::new(width),
             expander: shared.graph.expander(),
-            writer: shared.table.writer(),
-            edges: Edges::new(shared.graph.row_bytes()),
-            new: Vec::new(),
-            new_rows: RowBuffer::new(shared.graph.row_bytes()),
+            edges: Edges::new(width),
+            own: RowBuffer::new(width),
+            own_hashes: Vec::new(),
+            letters: (0..shared.n_workers()).map(|_| RowBuffer::new(width)).collect(),
+            queue: LevelQueueWriter::default(),
+            new_rows: RowBuffer::new(width),
             labels: Vec::new(),
+        })
+    }
+
+    /// Works on the level together with the others until it is complete, or the search is stopped.
+    fn work_on_level(&mut self) -> Result<(), SearchError> {
+        let result = self.expand_rows().and_then(|()| self.send_all());
+        if result.is_err() {
+            self.shared.stopped.store(true, Ordering::Relaxed);
+        }
+        // Release: who sees that all are done sees what they sent.
+        self.shared.n_done.fetch_add(1, Ordering::Release);
+        result?;
+        loop {
+            let all_done = self.shared.n_done.load(Ordering::Acquire) == self.shared.n_workers();
+            let was_empty = !self.read_letters()?;
+            if all_done || self.shared.is_stopped() {
+                break;
+            }
+            if was_empty {
+                std::thread::yield_now();
+            }
+        }
+        self.shared.queue.finish(&mut self.queue);
+        Ok(())
+    }
+
+    /// Expands rows of the level until there are none left, or the search is stopped.
+    fn expand_rows(&mut self) -> Result<(), SearchError> {
+        self.expand_queued()?;
+        self.expand_pending()
+    }
+
+    /// Expands rows from the queue, in the order in which they were found.
+    fn expand_queued(&mut self) -> Result<(), SearchError> {
+        let shared = self.shared;
+        let mut next = shared.queue.take(None);
+        while let Some(chunk) = next {
+            let rows = shared.queue.rows(&chunk);
+            for batch in rows.bytes().chunks(BATCH_ROWS * rows.width()) {
+                if !self.expand_unless_stopped(Rows::new(batch, rows.width()))? {
+                    return Ok(());
+                }
+            }
+            next = shared.queue.take(Some(chunk));
+        }
+        Ok(())
+    }
+
+    /// Expands rows that the queue had no room for.
+    fn expand_pending(&mut self) -> Result<(), SearchError> {
+        let mut batch = RowBuffer::new(self.shared.graph.row_bytes());
+        loop {
+            batch.clear();
+            self.visited.take_pending(BATCH_ROWS, &mut batch);
+            if batch.is_empty() || !self.expand_unless_stopped(batch.as_rows())? {
+                return Ok(());
+            }
         }
     }
 
-    /// Takes spans from the level until there are none, or the search is stopped.
-    fn expand_spans(&mut self, level: &[RowSpan], next: &AtomicUsize) -> Result<(), SearchError> {
-        while !self.shared.is_stopped() {
-            let Some(span) = level.get(next.fetch_add(1, Ordering::Relaxed)) else { return Ok(()) };
-            if let Some(limit) = self.shared.context.stop.reason() {
-                self.shared.stop_for(limit);
-                return Ok(());
-            }
-            self.expand_batch(self.shared.table.rows(*span))?;
-            self.shared.frontier.fetch_sub(span.n_rows() as u64, Ordering::Relaxed);
-            self.shared.progress();
+    /// False if the search is to stop.
+    fn expand_unless_stopped(&mut self, rows: Rows<'_>) -> Result<bool, SearchError> {
+        let shared = self.shared;
+        if let Some(limit) = shared.context.stop.reason() {
+            shared.stop_for(limit);
         }
-        Ok(())
+        if shared.is_stopped() {
+            return Ok(false);
+        }
+        self.expand_batch(rows)?;
+        shared.frontier.fetch_sub(rows.len() as u64, Ordering::Relaxed);
+        shared.progress();
+        Ok(true)
     }
 
     fn expand_batch(&mut self, rows: Rows<'_>) -> Result<(), SearchError> {
@@ -228,9 +337,9 @@ impl<'w> Worker<'w> {
         }
         let edges = std::mem::replace(&mut self.edges, Edges::new(rows.width()));
         let level = self.shared.level.load(Ordering::Relaxed) as usize;
-        let inserted = self.insert(edges.targets(), level + 1);
+        let routed = self.route(edges.targets(), level + 1);
         self.edges = edges;
-        inserted
+        routed
     }
 
     fn dead_end(&self, row: &[u8]) {
@@ -245,13 +354,87 @@ impl<'w> Worker<'w> {
         }
     }
 
+    /// Stores rows of a level that are this worker's own, and sends the others.
+    fn route(&mut self, rows: Rows<'_>, level: usize) -> Result<(), SearchError> {
+        self.own.clear();
+        self.own_hashes.clear();
+        for row in rows.iter() {
+            let (owner, hash) = owner_of(row, self.shared.n_workers());
+            if self.recent.meet(hash, row) {
+                continue;
+            }
+            if owner == self.me {
+                self.own.push(row);
+                self.own_hashes.push(hash);
+            } else {
+                self.letters[owner].push(row);
+            }
+        }
+        let own = std::mem::replace(&mut self.own, RowBuffer::new(rows.width()));
+        let hashes = std::mem::take(&mut self.own_hashes);
+        let inserted = self.insert(own.as_rows(), Some(&hashes), level);
+        (self.own, self.own_hashes) = (own, hashes);
+        inserted?;
+        for to in 0..self.letters.len() {
+            if self.letters[to].len() >= LETTER_ROWS {
+                self.send(to)?;
+            }
+        }
+        self.read_letters().map(|_| ())
+    }
+
+    /// Sends the letter to a worker, once that has not too many unread.
+    fn send(&mut self, to: usize) -> Result<(), SearchError> {
+        let shared = self.shared;
+        let letter = std::mem::replace(&mut self.letters[to], RowBuffer::new(shared.graph.row_bytes()));
+        loop {
+            let mut inbox = lock(&shared.inboxes[to]);
+            if inbox.len() < LETTERS_MAX || shared.is_stopped() || shared.sequential.load(Ordering::Relaxed) {
+                inbox.push(letter);
+                return Ok(());
+            }
+            drop(inbox);
+            // The other one may be waiting for this one.
+            if !self.read_letters()? {
+                std::thread::yield_now();
+            }
+        }
+    }
+
+    fn send_all(&mut self) -> Result<(), SearchError> {
+        let me = self.me;
+        (0..self.letters.len()).filter(|to| *to != me).try_for_each(|to| self.send(to))
+    }
+
+    /// Stores what others sent; whether there was anything.
+    fn read_letters(&mut self) -> Result<bool, SearchError> {
+        let letters = std::mem::take(&mut *lock(&self.shared.inboxes[self.me]));
+        let level = self.shared.level.load(Ordering::Relaxed) as usize + 1;
+        for letter in &letters {
+            self.insert(letter.as_rows(), None, level)?;
+        }
+        Ok(!letters.is_empty())
+    }
+
     /// Stores rows of a level, and asks of those that are new whether they meet a goal.
-    fn insert(&mut self, rows: Rows<'_>, level: usize) -> Result<(), SearchError> {
-        self.new.clear();
-        let Self { writer, new, .. } = self;
-        let stored = writer.insert(rows, |i| new.push(i));
+    fn insert(&mut self, rows: Rows<'_>, hashes: Option<&[u64]>, level: usize) -> Result<(), SearchError> {
+        let shared = self.shared;
+        let bytes_max = shared.queue_bytes_max.load(Ordering::Relaxed);
+        self.new_rows.clear();
+        let labelled = shared.label_goals.then_some(&mut self.new_rows);
+        let mut new = NextLevel { queue: shared.queue, writer: &mut self.queue, bytes_max, labelled };
+        let before = self.visited.len();
+        let stored = match hashes {
+            Some(hashes) => self.visited.insert_hashed(rows, hashes, &mut new),
+            None => self.visited.insert(rows, &mut new),
+        };
+        shared.states.fetch_add(self.visited.len() - before, Ordering::Relaxed);
+        self.inserted(stored, level)
+    }
+
+    fn inserted(&mut self, stored: Result<(), TableFull>, level: usize) -> Result<(), SearchError> {
         if self.shared.label_goals {
-            self.check_labels(rows, level)?;
+            self.check_labels(level)?;
         }
         match stored {
             Ok(()) => {}
@@ -261,10 +444,8 @@ impl<'w> Worker<'w> {
         Ok(())
     }
 
-    fn check_labels(&mut self, rows: Rows<'_>, level: usize) -> Result<(), SearchError> {
+    fn check_labels(&mut self, level: usize) -> Result<(), SearchError> {
         let shared = self.shared;
-        self.new_rows.clear();
-        self.new.iter().for_each(|i| self.new_rows.push(rows.row(*i)));
         self.labels.clear();
         self.expander.labels(self.new_rows.as_rows(), &mut self.labels)?;
         for (row, labels) in self.new_rows.as_rows().iter().zip(&self.labels) {
@@ -280,25 +461,47 @@ impl<'w> Worker<'w> {
     }
 }
 
-/// The rows that all workers have stored since the last call.
-fn take_level(workers: &mut [Worker]) -> Level {
-    workers.iter_mut().flat_map(|worker| worker.writer.take_spans()).collect()
+/// Where new rows go.
+struct NextLevel<'i> {
+    queue: &'i LevelQueue<'i>,
+    writer: &'i mut LevelQueueWriter,
+    bytes_max: u64,
+    /// Rows whose labels are to be asked for.
+    labelled: Option<&'i mut RowBuffer>,
 }
 
-fn expand_level(shared: &Shared, workers: &mut [Worker], level: &Level) -> Result<(), SearchError> {
-    let n_rows: usize = level.iter().map(|span| span.n_rows()).sum();
-    shared.frontier.store(n_rows as u64, Ordering::Relaxed);
-    let next = AtomicUsize::new(0);
-    if workers.len() == 1 || n_rows < ROWS_TO_SHARE * workers.len() {
-        return workers[0].expand_spans(level, &next);
+impl NewRows for NextLevel<'_> {
+    #[inline(always)]
+    fn has_room(&mut self) -> bool {
+        self.queue.has_room(self.writer, self.bytes_max)
     }
+
+    #[inline(always)]
+    fn new_row(&mut self, row: &[u8], queued: bool) {
+        if queued {
+            self.queue.push(self.writer, row);
+        }
+        if let Some(labelled) = &mut self.labelled {
+            labelled.push(row);
+        }
+    }
+}
+
+fn expand_level(shared: &Shared, workers: &mut [Worker], n_rows: u64) -> Result<(), SearchError> {
+    shared.frontier.store(n_rows, Ordering::Relaxed);
+    let is_shared = workers.len() > 1 && n_rows >= ROWS_TO_SHARE * workers.len() as u64;
+    shared.sequential.store(!is_shared, Ordering::Relaxed);
+    if !is_shared {
+        workers.iter_mut().try_for_each(Worker::expand_rows)?;
+        return finish_level(workers);
+    }
+    shared.n_done.store(0, Ordering::Relaxed);
     std::thread::scope(|scope| {
         let mut threads = Vec::new();
         for worker in workers.iter_mut() {
-            let next = &next;
             let builder = std::thread::Builder::new().name("lariat-ram".to_owned()).stack_size(STACK_BYTES);
             let thread = builder
-                .spawn_scoped(scope, move || worker.expand_spans(level, next))
+                .spawn_scoped(scope, move || worker.work_on_level())
                 .map_err(|error| SearchError::Thread(error.to_string()))?;
             threads.push(thread);
         }
@@ -307,14 +510,24 @@ fn expand_level(shared: &Shared, workers: &mut [Worker], level: &Level) -> Resul
     })
 }
 
+/// Stores what workers have found for each other, one worker after the other.
+fn finish_level(workers: &mut [Worker]) -> Result<(), SearchError> {
+    workers.iter_mut().try_for_each(Worker::send_all)?;
+    for worker in workers {
+        worker.read_letters()?;
+        worker.shared.queue.finish(&mut worker.queue);
+    }
+    Ok(())
+}
+
 /// The path to a hit, found backwards level by level.
-fn rebuild_path(shared: &Shared, levels: &[Level], hit: Hit) -> Result<Vec<Vec<u8>>, SearchError> {
+fn rebuild_path(shared: &Shared, workers: &[Worker], hit: Hit) -> Result<Vec<Vec<u8>>, SearchError> {
     shared.context.observer.event(&Event::Phase("path"));
     let mut expander = shared.graph.expander();
     let mut path = vec![hit.row];
-    for level in levels[..hit.level].iter().rev() {
+    for level in (0..hit.level).rev() {
         let target = &path[path.len() - 1];
-        let source = find_predecessor(shared, &mut *expander, level, target)?.ok_or(SearchError::PathLost)?;
+        let source = find_predecessor(workers, &mut *expander, level, target)?.ok_or(SearchError::PathLost)?;
         path.push(source);
     }
     path.reverse();
@@ -322,20 +535,35 @@ fn rebuild_path(shared: &Shared, levels: &[Level], hit: Hit) -> Result<Vec<Vec<u
 }
 
 fn find_predecessor(
-    shared: &Shared,
+    workers: &[Worker],
     expander: &mut dyn Expander,
-    level: &Level,
+    level: usize,
     target: &[u8],
 ) -> Result<Option<Vec<u8>>, SearchError> {
     let mut edges = Edges::new(target.len());
-    for span in level {
-        let rows = shared.table.rows(*span);
-        edges.clear();
-        expander.expand(rows, &mut edges)?;
-        if let Some(place) = edges.targets().iter().position(|row| row == target) {
-            let source = (0..edges.n_sources()).find(|i| edges.range_of(*i).contains(&place));
-            return Ok(source.map(|i| rows.row(i).to_vec()));
-        }
+    let mut found = Ok(None);
+    for worker in workers {
+        worker.visited.for_rows_of_level(level, |rows| {
+            for bytes in rows.bytes().chunks(BATCH_ROWS * rows.width()) {
+                if matches!(found, Ok(None)) {
+                    found = source_of(expander, Rows::new(bytes, rows.width()), target, &mut edges);
+                }
+            }
+        });
     }
-    Ok(None)
+    found
+}
+
+/// A row with an edge to the target.
+fn source_of(
+    expander: &mut dyn Expander,
+    rows: Rows<'_>,
+    target: &[u8],
+    edges: &mut Edges,
+) -> Result<Option<Vec<u8>>, SearchError> {
+    edges.clear();
+    expander.expand(rows, edges)?;
+    let place = edges.targets().iter().position(|row| row == target);
+    let source = place.and_then(|place| (0..edges.n_sources()).find(|i| edges.range_of(*i).contains(&place)));
+    Ok(source.map(|i| rows.row(i).to_vec()))
 }

@@ -41,6 +41,18 @@ pub fn hash_row(row: &[u8]) -> u64 {
     fold(state, MULTIPLIER ^ START)
 }
 
+/// Equality eight bytes at a time; rows are short, and a call to the general comparison costs more than this.
+#[inline(always)]
+pub(crate) fn rows_equal(a: &[u8], b: &[u8]) -> bool {
+    let mut a_words = a.chunks_exact(8);
+    let mut b_words = b.chunks_exact(8);
+    let mut equal = a.len() == b.len();
+    for (x, y) in (&mut a_words).zip(&mut b_words) {
+        equal &= x == y;
+    }
+    equal && word(a_words.remainder()) == word(b_words.remainder())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

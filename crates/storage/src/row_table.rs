@@ -18,7 +18,7 @@
 
 mod arena;
 mod slots;
-mod zeroed;
+pub(crate) mod zeroed;
 
 pub use arena::{RowId, RowSpan};
 

@@ -7,7 +7,7 @@
 
 use super::TableFull;
 use super::zeroed::zeroed_bytes;
-use crate::hash::word;
+use crate::hash::rows_equal;
 use lariat_base::MemoryBudget;
 use lariat_base::rows::Rows;
 use std::cell::UnsafeCell;
@@ -146,7 +146,7 @@ impl<'b> Arena<'b> {
 
     #[inline(always)]
     pub(super) fn prefetch(&self, id: RowId) {
-        super::slots::prefetch_address(self.pointer(id.0));
+        crate::prefetch::prefetch_address(self.pointer(id.0));
     }
 
     pub(super) fn rows(&self, span: RowSpan) -> Rows<'_> {
@@ -235,16 +235,4 @@ impl Drop for Arena<'_> {
     fn drop(&mut self) {
         self.budget.release(self.memory_bytes());
     }
-}
-
-/// Equality eight bytes at a time; rows are short, and a call to the general comparison costs more than this.
-#[inline(always)]
-fn rows_equal(a: &[u8], b: &[u8]) -> bool {
-    let mut a_words = a.chunks_exact(8);
-    let mut b_words = b.chunks_exact(8);
-    let mut equal = a.len() == b.len();
-    for (x, y) in (&mut a_words).zip(&mut b_words) {
-        equal &= x == y;
-    }
-    equal && word(a_words.remainder()) == word(b_words.remainder())
 }

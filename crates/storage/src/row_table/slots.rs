@@ -7,10 +7,9 @@
 //!
 //! The place of a row is the high part of `hash * n_slots`, so tables can have any size.
 
-#![expect(unsafe_code, reason = "prefetching is an intrinsic")]
-
 use super::zeroed::zeroed_numbers;
 use super::{LOAD_MAX, RowId, TableFull};
+use crate::prefetch::prefetch_address;
 use lariat_base::MemoryBudget;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -174,16 +173,4 @@ impl Probing<'_> {
         // Release: whoever finds the entry finds the row complete.
         self.slots.entries[self.at].compare_exchange(0, entry, Ordering::Release, Ordering::Relaxed).is_ok()
     }
-}
-
-/// Asks the processor to fetch a cache line; does nothing where there is no such instruction.
-#[inline(always)]
-pub(super) fn prefetch_address<T>(address: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch has no effect on memory, whatever the address.
-    unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = address;
 }

@@ -39,7 +39,7 @@ unsafe fn zeroed<T>(n: usize) -> Option<Box<[T]>> {
 }
 
 /// Asks for large pages; where there are none nothing changes.
-fn advise_large_pages(memory: *mut u8, n_bytes: usize) {
+pub(crate) fn advise_large_pages(memory: *mut u8, n_bytes: usize) {
     #[cfg(target_os = "linux")]
     {
         const PAGE: usize = 4096;

@@ -1,0 +1,138 @@
+//! The rows and the lines of a segment, in blocks of a pool.
+//!
+//! # Invariants
+//! 1. `starts` are blocks of the pool that the owner passes, whose size fits, and which nobody else has.
+
+#![expect(unsafe_code, reason = "blocks are plain memory")]
+
+use super::line::Line;
+use super::pool::Pool;
+use std::ptr::NonNull;
+
+/// Rows, one after the other in each block.
+pub(super) struct RowBlocks {
+    width: usize,
+    starts: Vec<NonNull<u8>>,
+}
+
+/// Lines, one after the other in each block.
+#[derive(Default)]
+pub(super) struct LineBlocks {
+    starts: Vec<NonNull<u8>>,
+}
+
+// SAFETY: the blocks belong to this value alone.
+unsafe impl Send for RowBlocks {}
+// SAFETY: shared references only read.
+unsafe impl Sync for RowBlocks {}
+// SAFETY: the blocks belong to this value alone.
+unsafe impl Send for LineBlocks {}
+// SAFETY: shared references only read.
+unsafe impl Sync for LineBlocks {}
+
+/// Gives `starts` so many blocks; false if there is no memory for them.
+fn resize(starts: &mut Vec<NonNull<u8>>, n_blocks: usize, pool: &mut Pool<'_>) -> bool {
+    if n_blocks < starts.len() {
+        pool.give_back(starts.drain(n_blocks..));
+    }
+    pool.take(n_blocks - starts.len(), starts)
+}
+
+impl RowBlocks {
+    const ROWS: usize = 1 << 9;
+
+    pub(super) fn new(width: usize) -> Self {
+        Self { width, starts: Vec::new() }
+    }
+
+    pub(super) fn block_bytes(width: usize) -> usize {
+        Self::ROWS * width
+    }
+
+    /// Rows that there is room for.
+    #[inline(always)]
+    pub(super) fn capacity(&self) -> usize {
+        self.starts.len() * Self::ROWS
+    }
+
+    /// Makes room for `n_rows`, and not for many more; false if there is no memory for them.
+    pub(super) fn resize(&mut self, n_rows: usize, pool: &mut Pool<'_>) -> bool {
+        resize(&mut self.starts, n_rows.div_ceil(Self::ROWS), pool)
+    }
+
+    #[inline(always)]
+    fn address(&self, place: usize) -> *mut u8 {
+        // SAFETY: the row lies in its block, which has room for `ROWS` rows.
+        unsafe { self.starts[place / Self::ROWS].as_ptr().add(place % Self::ROWS * self.width) }
+    }
+
+    /// Where a row is, for fetching it ahead of its use.
+    #[inline(always)]
+    pub(super) fn glance(&self, place: usize) -> *const u8 {
+        self.address(place)
+    }
+
+    #[inline(always)]
+    pub(super) fn row(&self, place: usize) -> &[u8] {
+        // SAFETY: all of the row lies in its block, every byte of which was written before, and which is not changed while it is borrowed.
+        unsafe { std::slice::from_raw_parts(self.address(place), self.width) }
+    }
+
+    /// Up to `n` rows from `place` on that lie one after the other, as bytes.
+    pub(super) fn stretch(&self, place: usize, n: usize) -> &[u8] {
+        let n = n.min(Self::ROWS - place % Self::ROWS);
+        // SAFETY: as for `row`; all of the rows lie in the same block.
+        unsafe { std::slice::from_raw_parts(self.address(place), n * self.width) }
+    }
+
+    #[inline(always)]
+    pub(super) fn write(&mut self, place: usize, row: &[u8]) {
+        assert!(row.len() == self.width);
+        // SAFETY: all of the row lies in its block, which is borrowed by nobody, so that `row` is elsewhere.
+        unsafe { std::ptr::copy_nonoverlapping(row.as_ptr(), self.address(place), self.width) };
+    }
+
+    /// Copies a row to another place.
+    #[inline(always)]
+    pub(super) fn copy(&mut self, from: usize, to: usize) {
+        // SAFETY: both rows lie in their blocks, which are borrowed by nobody.
+        unsafe { std::ptr::copy(self.address(from), self.address(to), self.width) };
+    }
+}
+
+impl LineBlocks {
+    const LINES: usize = 1 << 6;
+
+    pub(super) fn block_bytes() -> usize {
+        Self::LINES * size_of::<Line>()
+    }
+
+    /// Makes room for `n_lines`; false if there is no memory for them.
+    pub(super) fn resize(&mut self, n_lines: usize, pool: &mut Pool<'_>) -> bool {
+        resize(&mut self.starts, n_lines.div_ceil(Self::LINES), pool)
+    }
+
+    #[inline(always)]
+    fn address(&self, i: usize) -> *mut Line {
+        // SAFETY: the line lies in its block, which has room for `LINES` lines, and begins at a multiple of their size.
+        unsafe { self.starts[i / Self::LINES].as_ptr().cast::<Line>().add(i % Self::LINES) }
+    }
+
+    /// Where it is noted where a line is, for fetching that ahead of its use.
+    #[inline(always)]
+    pub(super) fn glance(&self, i: usize) -> *const NonNull<u8> {
+        &raw const self.starts[i / Self::LINES]
+    }
+
+    #[inline(always)]
+    pub(super) fn get(&self, i: usize) -> &Line {
+        // SAFETY: the line lies in its block, every byte of which was written before; any bytes are a line.
+        unsafe { &*self.address(i) }
+    }
+
+    #[inline(always)]
+    pub(super) fn get_mut(&mut self, i: usize) -> &mut Line {
+        // SAFETY: as for `get`, and borrowed by nobody else.
+        unsafe { &mut *self.address(i) }
+    }
+}

@@ -1,0 +1,358 @@
+//! A segment of the row set: up to 65,536 rows whose hashes begin alike, in the order of arrival, and the lines that find them.
+//!
+//! The line of a row follows from its hash; a row whose line is full goes to another one that follows from its hash, too: to go to the
+//! neighbour would fill whole neighbourhoods at these loads, and probing would be three times as long. Lines are added by a fifth at a time, and
+//! then all rows are entered anew, which takes the time of reading them once from the processor's cache. So the load stays between
+//! [`LOAD_MAX`] and five sixths of it; segments do that at different sizes, so that the whole set's load hardly moves.
+//!
+//! # Invariants
+//! 1. Rows `0..n_rows` are different from each other, and their hashes begin with `prefix`, which has `depth` bits.
+//! 2. Each of them has one entry, in the first line of its hash's [`Probe`] that was not full.
+//! 3. `n_rows <= LOAD_MAX * entries`, so that there is a line that is not full, and probing ends.
+//! 4. `pending.end <= sealed <= n_rows`, and `levels` sums up to `sealed`; `unqueued`, if there is one, is at least `sealed`.
+
+use super::blocks::{LineBlocks, RowBlocks};
+use super::levels::LevelCounts;
+use super::line::{ENTRIES, Line};
+use super::pool::Pool;
+use crate::hash::rows_equal;
+use crate::prefetch::prefetch_address;
+use lariat_base::MemoryBudget;
+use lariat_base::rows::{RowBuffer, Rows};
+use std::ops::Range;
+
+/// Rows of a segment; places have 16 bits.
+const ROWS_MAX: usize = 1 << 16;
+/// Entries in use to entries, at most, in percent.
+const LOAD_MAX: usize = 94;
+/// By how much lines grow, in percent.
+pub(super) const GROWTH: usize = 18;
+const LINES_AT_FIRST: usize = 64;
+/// Rows that are hashed together when all are entered anew.
+const HASHES: usize = 64;
+
+/// How rows are hashed in a set that is one of several.
+#[derive(Clone, Copy)]
+pub(super) struct Hash {
+    pub(super) n_owners: usize,
+}
+
+impl Hash {
+    #[inline(always)]
+    pub(super) fn of(self, row: &[u8]) -> u64 {
+        super::owner_of(row, self.n_owners).1
+    }
+}
+
+/// What became of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Met {
+    /// It was there.
+    Before,
+    /// It was stored, and belongs into the search's queue.
+    Now,
+    /// It was stored, and is handed out as pending.
+    NowPending,
+}
+
+/// Why a row could not be stored.
+pub(super) enum NoRoom {
+    /// The memory budget is used up.
+    Memory,
+    /// The segment is full and must be split.
+    Segment,
+}
+
+/// The blocks that all segments of a set share.
+pub(super) struct Pools<'b> {
+    pub(super) rows: Pool<'b>,
+    pub(super) lines: Pool<'b>,
+}
+
+impl<'b> Pools<'b> {
+    pub(super) fn new(width: usize, budget: &'b MemoryBudget) -> Self {
+        Self {
+            rows: Pool::new(RowBlocks::block_bytes(width), budget),
+            lines: Pool::new(LineBlocks::block_bytes(), budget),
+        }
+    }
+}
+
+pub(super) struct Segment {
+    pub(super) depth: u32,
+    pub(super) prefix: u64,
+    pub(super) n_rows: usize,
+    n_lines: usize,
+    pub(super) rows: RowBlocks,
+    lines: LineBlocks,
+    /// Rows of the last level that was sealed and that nobody has taken yet.
+    pub(super) pending: Range<usize>,
+    pub(super) sealed: usize,
+    /// The first row of the level that is being filled that is not in the search's queue.
+    pub(super) unqueued: Option<usize>,
+    pub(super) levels: Option<LevelCounts>,
+}
+
+#[inline(always)]
+fn tag_of(hash: u64) -> u8 {
+    hash as u8
+}
+
+/// The lines in which a row's entry is looked for, one after the other.
+struct Probe {
+    line: usize,
+    n_lines: usize,
+    /// The bits of the hash that choose the line: the first ones of all choose the segment, the last ones are the tag.
+    bits: u32,
+    n_steps: u32,
+}
+
+impl Probe {
+    /// After so many lines the others follow in turn, so that none is left out.
+    const JUMPS: u32 = 16;
+
+    #[inline(always)]
+    fn new(hash: u64, n_lines: usize) -> Self {
+        let bits = (hash >> 8) as u32;
+        Self { line: Self::line_of(bits, n_lines), n_lines, bits, n_steps: 0 }
+    }
+
+    #[inline(always)]
+    fn line_of(bits: u32, n_lines: usize) -> usize {
+        ((u64::from(bits) * n_lines as u64) >> 32) as usize
+    }
+
+    #[inline(always)]
+    fn step(&mut self) {
+        self.n_steps += 1;
+        if self.n_steps < Self::JUMPS {
+            self.bits = self.bits.wrapping_mul(0x9E37_79B1).rotate_left(15);
+            self.line = Self::line_of(self.bits, self.n_lines);
+        } else {
+            self.line = if self.line + 1 == self.n_lines { 0 } else { self.line + 1 };
+        }
+    }
+}
+
+/// How many lines so many rows need at the highest load.
+fn lines_for(n_rows: usize) -> usize {
+    (n_rows * 100).div_ceil(ENTRIES * LOAD_MAX).max(LINES_AT_FIRST)
+}
+
+impl Segment {
+    /// A segment without rows for the hashes that begin with the `depth` bits of `prefix`, with room for `n_rows` of `width` bytes.
+    pub(super) fn new(
+        width: usize,
+        depth: u32,
+        prefix: u64,
+        n_rows: usize,
+        pools: &mut Pools<'_>,
+    ) -> Result<Self, NoRoom> {
+        let mut segment = Self {
+            depth,
+            prefix,
+            n_rows: 0,
+            n_lines: 0,
+            rows: RowBlocks::new(width),
+            lines: LineBlocks::default(),
+            pending: 0..0,
+            sealed: 0,
+            unqueued: None,
+            levels: None,
+        };
+        let has_room = segment.rows.resize(n_rows, &mut pools.rows) && segment.set_lines(lines_for(n_rows), pools);
+        if !has_room {
+            segment.give_back(pools);
+            return Err(NoRoom::Memory);
+        }
+        segment.clear_lines();
+        Ok(segment)
+    }
+
+    fn give_back(&mut self, pools: &mut Pools<'_>) {
+        // To have less always succeeds.
+        let _ = self.rows.resize(0, &mut pools.rows) && self.lines.resize(0, &mut pools.lines);
+    }
+
+    #[inline(always)]
+    fn probe(&self, hash: u64) -> Probe {
+        Probe::new(hash, self.n_lines)
+    }
+
+    /// Fetches what tells where that line is.
+    #[inline(always)]
+    pub(super) fn prefetch_line_block(&self, hash: u64) {
+        prefetch_address(self.lines.glance(self.probe(hash).line));
+    }
+
+    /// Fetches the line in which a row's entry is most often found.
+    #[inline(always)]
+    pub(super) fn prefetch_line(&self, hash: u64) {
+        prefetch_address(self.lines.get(self.probe(hash).line));
+    }
+
+    /// Fetches what a probe reads next: the stored row that is probably equal, or the next line.
+    #[inline(always)]
+    pub(super) fn prefetch_row(&self, hash: u64) {
+        let mut probe = self.probe(hash);
+        let line = self.lines.get(probe.line);
+        let found = line.find(tag_of(hash), |place| {
+            prefetch_address(self.rows.glance(place));
+            true
+        });
+        if !found && line.is_full() {
+            probe.step();
+            prefetch_address(self.lines.get(probe.line));
+        }
+    }
+
+    /// Stores a row unless it is there. `queues` says whether the search's queue has room for it.
+    #[inline(always)]
+    pub(super) fn insert(
+        &mut self,
+        hash: u64,
+        row: &[u8],
+        queues: bool,
+        of: Hash,
+        pools: &mut Pools<'_>,
+    ) -> Result<Met, NoRoom> {
+        let tag = tag_of(hash);
+        let mut probe = self.probe(hash);
+        loop {
+            let line = self.lines.get(probe.line);
+            if line.find(tag, |place| rows_equal(self.rows.row(place), row)) {
+                return Ok(Met::Before);
+            }
+            if !line.is_full() {
+                break;
+            }
+            probe.step();
+        }
+        let mut at = probe.line;
+        if self.n_rows == self.rows.capacity() {
+            self.reserve_row(pools)?;
+        }
+        if (self.n_rows + 1) * 100 > self.n_lines * ENTRIES * LOAD_MAX {
+            self.grow(of, pools)?;
+            at = self.free_line(hash);
+        }
+        let place = self.append(row);
+        self.lines.get_mut(at).push(tag, place);
+        if queues && self.unqueued.is_none() {
+            return Ok(Met::Now);
+        }
+        self.unqueued.get_or_insert(place);
+        Ok(Met::NowPending)
+    }
+
+    /// Puts a row behind the others, without an entry; there must be room for it.
+    #[inline(always)]
+    pub(super) fn append(&mut self, row: &[u8]) -> usize {
+        self.rows.write(self.n_rows, row);
+        self.n_rows += 1;
+        self.n_rows - 1
+    }
+
+    #[cold]
+    fn reserve_row(&mut self, pools: &mut Pools<'_>) -> Result<(), NoRoom> {
+        if self.n_rows == ROWS_MAX {
+            return Err(NoRoom::Segment);
+        }
+        if self.rows.resize(self.n_rows + 1, &mut pools.rows) { Ok(()) } else { Err(NoRoom::Memory) }
+    }
+
+    /// Has so many lines; entries are lost. If there is no memory for them nothing changes.
+    fn set_lines(&mut self, n_lines: usize, pools: &mut Pools<'_>) -> bool {
+        let has_room = self.lines.resize(n_lines, &mut pools.lines);
+        if has_room {
+            self.n_lines = n_lines;
+        }
+        has_room
+    }
+
+    /// More lines, and all rows entered anew.
+    #[cold]
+    fn grow(&mut self, of: Hash, pools: &mut Pools<'_>) -> Result<(), NoRoom> {
+        let needed = lines_for(self.n_rows + 1);
+        let growth = if self.n_rows < ROWS_MAX / 8 { 100 } else { GROWTH };
+        if !self.set_lines(needed * (100 + growth) / 100, pools) && !self.set_lines(needed, pools) {
+            return Err(NoRoom::Memory);
+        }
+        self.enter_all(of);
+        Ok(())
+    }
+
+    /// Has as few blocks and lines as its rows need with `room` percent more, and enters all of them anew.
+    pub(super) fn fit(&mut self, room: usize, of: Hash, pools: &mut Pools<'_>) {
+        // To have less always succeeds; to have more may not, and then the lines are as many as they were.
+        let _ = self.rows.resize(self.n_rows, &mut pools.rows);
+        let _ = self.set_lines(lines_for(self.n_rows) * (100 + room) / 100, pools);
+        self.enter_all(of);
+    }
+
+    /// The first line with room for a row with this hash.
+    #[inline(always)]
+    fn free_line(&self, hash: u64) -> usize {
+        let mut probe = self.probe(hash);
+        while self.lines.get(probe.line).is_full() {
+            probe.step();
+        }
+        probe.line
+    }
+
+    fn clear_lines(&mut self) {
+        (0..self.n_lines).for_each(|i| *self.lines.get_mut(i) = Line::default());
+    }
+
+    fn enter_all(&mut self, hash: Hash) {
+        self.clear_lines();
+        // First the hashes of some rows, then their entries: the processor does more of each at once that way.
+        let mut hashes = [0; HASHES];
+        for first in (0..self.n_rows).step_by(HASHES) {
+            let n = HASHES.min(self.n_rows - first);
+            hashes.iter_mut().zip(first..first + n).for_each(|(out, place)| *out = hash.of(self.rows.row(place)));
+            for (i, hash) in hashes[..n].iter().enumerate() {
+                let at = self.free_line(*hash);
+                self.lines.get_mut(at).push(tag_of(*hash), first + i);
+            }
+        }
+    }
+
+    fn for_each_stretch(&self, range: Range<usize>, mut visit: impl FnMut(Rows<'_>), width: usize) {
+        let mut at = range.start;
+        while at < range.end {
+            let bytes = self.rows.stretch(at, range.end - at);
+            at += bytes.len() / width;
+            visit(Rows::new(bytes, width));
+        }
+    }
+
+    /// Ends a level: what arrived since the last one was sealed and is not queued is pending now. How many rows the level has.
+    pub(super) fn seal_level(&mut self) -> usize {
+        let n_rows = self.n_rows - self.sealed;
+        self.pending = self.unqueued.take().unwrap_or(self.n_rows)..self.n_rows;
+        self.sealed = self.n_rows;
+        if let Some(levels) = &mut self.levels {
+            levels.push(n_rows);
+        }
+        n_rows
+    }
+
+    /// Moves up to `n_max` pending rows of `width` bytes behind those of `out`; how many.
+    pub(super) fn take_pending(&mut self, n_max: usize, out: &mut RowBuffer, width: usize) -> usize {
+        let start = self.pending.start;
+        let n = n_max.min(self.pending.len());
+        self.for_each_stretch(start..start + n, |rows| out.extend(rows), width);
+        self.pending.start += n;
+        n
+    }
+
+    /// Calls `visit` with the rows of a level; never if levels are not kept.
+    pub(super) fn for_rows_of_level(&self, level: usize, visit: impl FnMut(Rows<'_>), width: usize) {
+        if let Some(levels) = &self.levels {
+            let mut counts = levels.iter();
+            let start: usize = counts.by_ref().take(level).sum();
+            self.for_each_stretch(start..start + counts.next().unwrap_or(0), visit, width);
+        }
+    }
+}
