@@ -36,7 +36,38 @@ fn compare_graphs(name: &str, wanted: &dyn Graph, found: &dyn Graph, n_max: usiz
     for batch in rows.bytes().chunks(BATCH * width) {
         same(name, wanted, found, Rows::new(batch, width));
     }
+    let some = rows.len().min(BATCH) * width;
+    for graph in [wanted, found] {
+        same_in_parts(name, graph, Rows::new(&rows.bytes()[..some], width));
+    }
     rows.len()
+}
+
+/// A bounded buffer gets the same edges, in several parts.
+fn same_in_parts(name: &str, graph: &dyn Graph, mut rows: Rows<'_>) {
+    let mut expander = graph.expander();
+    let mut all = Edges::new(rows.width());
+    if expander.expand(rows, &mut all).is_err() {
+        return;
+    }
+    let full = 5 * rows.width();
+    let mut bounded = Edges::bounded(rows.width(), full);
+    let mut at = 0;
+    while !rows.is_empty() {
+        bounded.clear();
+        expander.expand(rows, &mut bounded).unwrap();
+        let n = bounded.n_sources();
+        assert!(n > 0, "{name}");
+        // One call of compiled code makes the edges of up to 64 rows.
+        let n_before_last_call = bounded.range_of(n - n.min(64)).start;
+        assert!(n_before_last_call * rows.width() < full, "{name}");
+        for i in 0..n {
+            assert!(bounded.targets_of(i).bytes() == all.targets_of(at + i).bytes(), "{name}");
+        }
+        at += n;
+        rows = rows.split_at(n).1;
+    }
+    assert_eq!(at, all.n_sources(), "{name}");
 }
 
 /// Both graphs have the same edges in the same order, the same labels, the same errors.
