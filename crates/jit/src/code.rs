@@ -20,7 +20,6 @@ use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, ModuleReloc, default_libcall_names};
 use lariat_exec::Label;
 use std::mem::ManuallyDrop;
-use std::ops::Range;
 
 /// What compiled code tells about a value that was outside of its inferred range.
 #[repr(C)]
@@ -79,8 +78,8 @@ fn machine(in_memory: bool) -> Result<OwnedTargetIsa, Unsupported> {
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Role {
     Copy,
-    /// The moves of these processes.
-    Moves(Range<usize>),
+    /// The moves of the group with this number.
+    Moves(usize),
     Expand,
     Labels,
 }
@@ -89,7 +88,7 @@ impl Role {
     fn name(&self) -> String {
         match self {
             Role::Copy => "copy".to_owned(),
-            Role::Moves(places) => format!("moves{}", places.start),
+            Role::Moves(group) => format!("moves{group}"),
             Role::Expand => "expand".to_owned(),
             Role::Labels => "labels".to_owned(),
         }
@@ -210,7 +209,7 @@ impl<'a> Maker<'a> {
         emitter.copy = copy;
         match &planned.role {
             Role::Copy => emitter.copy_function(),
-            Role::Moves(places) => emitter.moves(places.clone()),
+            Role::Moves(group) => emitter.moves(*group),
             Role::Expand => emitter.expand(&moves),
             Role::Labels => emitter.labels(self.labels),
         }

@@ -68,7 +68,7 @@ impl<'e> Setting<'e> {
     pub(crate) fn roles(&self) -> Vec<Role> {
         let mut roles = Vec::new();
         if self.plan.groups.len() > 1 {
-            roles.extend(self.plan.groups.iter().cloned().map(Role::Moves));
+            roles.extend((0..self.plan.groups.len()).map(Role::Moves));
         }
         if self.in_memory && copy::needs_function(self.row_bytes) {
             roles.push(Role::Copy);
@@ -192,12 +192,9 @@ impl<'e, 'b> Emitter<'e, 'b> {
         let is_error = self.is_error(&old);
         self.b.ins().brif(is_error, behind, &[out.into()], work, &[]);
         self.b.switch_to_block(work);
-        if moves.is_empty() {
-            self.processes(0..self.plan.processes.len(), &old);
-        }
-        for function in moves {
-            let call = self.b.ins().call(*function, &[row_of_moves, self.out, self.context]);
-            self.out = self.b.inst_results(call)[0];
+        match &self.plan.groups[..] {
+            [all] if moves.is_empty() => self.group(all, &old),
+            _ => self.call_groups(moves, row_of_moves, &old),
         }
         let out = self.out;
         self.b.ins().jump(behind, &[out.into()]);
@@ -225,7 +222,7 @@ impl<'e, 'b> Emitter<'e, 'b> {
     }
 
     /// The body of `moves`.
-    pub(crate) fn moves(&mut self, places: std::ops::Range<usize>) {
+    pub(crate) fn moves(&mut self, group: usize) {
         let [row, out, _] = self.parameters[..] else { return };
         self.out = out;
         let old = if self.in_memory {
@@ -234,7 +231,7 @@ impl<'e, 'b> Emitter<'e, 'b> {
         } else {
             self.load_row(row, true)
         };
-        self.processes(places, &old);
+        self.group(&self.plan.groups[group], &old);
         let out = self.out;
         self.b.ins().return_(&[out]);
         self.end_broken();

@@ -10,7 +10,7 @@
 //!
 //! | question | file |
 //! |---|---|
-//! | which code there is: moves by location, pairs, functions | `plan.rs` |
+//! | which code there is: moves by location, pairs, functions | `plan.rs`, `groups.rs` |
 //! | expressions with what never changes put in place | `simplify.rs` |
 //! | making machine code, and its life | `code.rs`, `threads.rs` |
 //! | a function: rows in, rows out | `function.rs` |
@@ -31,6 +31,7 @@ mod effects;
 mod element;
 mod expression;
 mod function;
+mod groups;
 mod labels;
 mod moves;
 mod plan;

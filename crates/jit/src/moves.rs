@@ -7,12 +7,15 @@
 //! transition's number behind it. Putting them together is up to the caller; see `together.rs`.
 
 use crate::function::Emitter;
+use crate::groups::Group;
 use crate::plan::{Move, Partner};
 use crate::state::State;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
+use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::Switch;
 use lariat_model::{ChannelKind, Communication, Expression, Transition};
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// The bytes of the number behind a choice.
 pub(crate) const NUMBER_BYTES: usize = 4;
@@ -53,11 +56,12 @@ impl Emitter<'_, '_> {
         self.row_bytes + if self.plan.synchronous { NUMBER_BYTES } else { 0 }
     }
 
-    /// The moves of processes.
-    pub(crate) fn processes(&mut self, places: std::ops::Range<usize>, old: &State) {
+    /// The moves of a group.
+    pub(crate) fn group(&mut self, group: &Group, old: &State) {
         let only_committed = self.plan.has_committed.then(|| self.any_committed(old));
-        for place in places {
-            self.process(place, only_committed, old);
+        match group {
+            Group::Processes(places) => places.clone().for_each(|place| self.process(place, only_committed, old)),
+            Group::Part(place, parts) => self.part(*place, parts, only_committed, old),
         }
     }
 
@@ -79,17 +83,25 @@ impl Emitter<'_, '_> {
         any
     }
 
+    /// All moves of a process.
     fn process(&mut self, place: usize, only_committed: Option<Value>, old: &State) {
+        let locations = self.plan.processes[place].locations.iter().enumerate();
+        let parts: Vec<_> = locations.map(|(i, location)| (i as u32, 0..location.moves.len())).collect();
+        self.part(place, &parts, only_committed, old);
+    }
+
+    /// Some moves of a process, by location.
+    fn part(&mut self, place: usize, parts: &[(u32, Range<usize>)], only_committed: Option<Value>, old: &State) {
         let plan = self.plan;
-        let locations = plan.processes[place].locations.iter().enumerate().filter(|(_, l)| !l.moves.is_empty());
-        let locations: Vec<_> = locations.map(|(i, location)| (i as u32, location)).collect();
-        if locations.is_empty() {
+        let parts: Vec<_> = parts.iter().filter(|(_, moves)| !moves.is_empty()).collect();
+        if parts.is_empty() {
             return;
         }
         let after = self.block_with_out();
         let out = self.out;
-        let blocks = self.dispatch(place, locations.iter().map(|(i, _)| *i), after, old);
-        for (block, (_, location)) in blocks.into_iter().zip(locations) {
+        let blocks = self.dispatch(place, parts.iter().map(|(location, _)| *location), after, old);
+        for (block, (location, moves)) in blocks.into_iter().zip(parts) {
+            let location = &plan.processes[place].locations[*location as usize];
             self.b.switch_to_block(block);
             self.out = out;
             if let (Some(only_committed), false) = (only_committed, location.committed) {
@@ -97,12 +109,48 @@ impl Emitter<'_, '_> {
                 self.b.ins().brif(only_committed, after, &[out.into()], free, &[]);
                 self.b.switch_to_block(free);
             }
-            self.in_turn(&location.moves, after, |emitter, one, after| match one {
+            self.in_turn(&location.moves[moves.clone()], after, |emitter, one, after| match one {
                 Move::Single(number) => emitter.single_move(*number, old, after),
                 Move::Rendezvous(number, partners) => emitter.rendezvous_moves(*number, partners, old, after),
             });
         }
         self.continue_in(after);
+    }
+
+    /// Calls the functions of all groups in turn, each `moves(row, out, context)`; of those with a part of a process, the ones that have
+    /// moves of the process's location.
+    pub(crate) fn call_groups(&mut self, functions: &[FuncRef], row: Value, old: &State) {
+        let plan = self.plan;
+        let mut at = 0;
+        while at < functions.len() {
+            let Group::Part(place, _) = &plan.groups[at] else {
+                self.call_moves(functions[at], row);
+                at += 1;
+                continue;
+            };
+            let mut of_location: BTreeMap<u32, Vec<FuncRef>> = BTreeMap::new();
+            while let Some(Group::Part(same, parts)) = plan.groups.get(at)
+                && same == place
+            {
+                parts.iter().for_each(|(location, _)| of_location.entry(*location).or_default().push(functions[at]));
+                at += 1;
+            }
+            let after = self.block_with_out();
+            let out = self.out;
+            let blocks = self.dispatch(*place, of_location.keys().copied(), after, old);
+            for (block, functions) in blocks.into_iter().zip(of_location.values()) {
+                self.b.switch_to_block(block);
+                self.out = out;
+                functions.iter().for_each(|function| self.call_moves(*function, row));
+                self.jump(after);
+            }
+            self.continue_in(after);
+        }
+    }
+
+    fn call_moves(&mut self, function: FuncRef, row: Value) {
+        let call = self.b.ins().call(function, &[row, self.out, self.context]);
+        self.out = self.b.inst_results(call)[0];
     }
 
     /// Jumps to the block of the location that a process is in, or to `otherwise`; returns the blocks, one for each location.

@@ -3,6 +3,7 @@
 //! Moves that are never possible are left out: those whose guard is always false, and those out of locations that are never entered.
 
 use crate::Unsupported;
+use crate::groups::{Group, groups};
 use crate::simplify::Simplifier;
 use lariat_exec::{Field, Layout, PropertyProcess};
 use lariat_model::{ChannelKind, Communication, Composition, Model, ProcessId, Transition};
@@ -10,11 +11,8 @@ use std::ops::Range;
 
 /// Models with more moves would take too long to compile.
 const MOVES_MAX: usize = 50_000;
-/// The time to compile a function grows faster than its size: one with more moves than this is split...
-const MOVES_UNSPLIT: usize = 300;
-/// ... into functions with about this many, which is the least that is worth a call.
-const MOVES_PER_FUNCTION: usize = 64;
-
+/// The moves of a property process are one function.
+const PROPERTY_MOVES_MAX: usize = 1_000;
 /// The moves of a model.
 pub(crate) struct Plan {
     /// The transitions that take part in moves, simplified.
@@ -25,8 +23,8 @@ pub(crate) struct Plan {
     pub(crate) synchronous: bool,
     /// The most successors that a row can have.
     pub(crate) successors_max: usize,
-    /// Neighbouring processes whose moves are compiled into one function.
-    pub(crate) groups: Vec<Range<usize>>,
+    /// All moves in their order, divided into functions.
+    pub(crate) groups: Vec<Group>,
     /// All moves that there is code for.
     pub(crate) n_moves: usize,
 }
@@ -104,7 +102,7 @@ impl Plan {
             synchronous,
             has_committed: processes.iter().any(|p| p.locations.iter().any(|l| l.committed)),
             successors_max: processes.iter().map(ProcessPlan::successors_max).sum(),
-            groups: groups(&sizes),
+            groups: groups(&processes, &sizes),
             n_moves,
             processes,
         })
@@ -126,7 +124,7 @@ impl Plan {
         }
         let process = ProcessPlan { id: property.id(), locations };
         let n_moves = transitions.len();
-        if n_moves > MOVES_MAX {
+        if n_moves > PROPERTY_MOVES_MAX {
             return Err(Unsupported::Model("a property process with so many moves"));
         }
         Ok(Self {
@@ -134,7 +132,7 @@ impl Plan {
             synchronous: false,
             has_committed: false,
             successors_max: process.successors_max(),
-            groups: std::iter::once(0..1).collect(),
+            groups: vec![Group::Processes(0..1)],
             n_moves,
             processes: vec![process],
         })
@@ -215,7 +213,8 @@ impl ProcessPlan {
 }
 
 impl Move {
-    fn size(&self) -> usize {
+    /// For how many moves there is code.
+    pub(crate) fn size(&self) -> usize {
         match self {
             Move::Single(_) => 1,
             Move::Rendezvous(_, partners) => {
@@ -232,23 +231,4 @@ impl Move {
             }
         }
     }
-}
-
-fn groups(sizes: &[usize]) -> Vec<Range<usize>> {
-    let most = if sizes.iter().sum::<usize>() <= MOVES_UNSPLIT { MOVES_UNSPLIT } else { MOVES_PER_FUNCTION };
-    let mut groups: Vec<Range<usize>> = Vec::new();
-    let mut in_last = 0;
-    for (place, size) in sizes.iter().enumerate() {
-        match groups.last_mut() {
-            Some(last) if in_last + size <= most => {
-                last.end = place + 1;
-                in_last += size;
-            }
-            _ => {
-                groups.push(place..place + 1);
-                in_last = *size;
-            }
-        }
-    }
-    groups
 }

@@ -28,7 +28,7 @@ impl<'m> CompiledProperty<'m> {
     pub fn new(process: PropertyProcess<'m>) -> Result<Self, Unsupported> {
         let fields = fields(&process);
         let plan = Plan::of_property(&process, &fields)?;
-        let role = Role::Moves(0..1);
+        let role = Role::Moves(0);
         let setting = Setting::of_property(&process, &plan, &fields);
         let code = Code::new(setting, std::slice::from_ref(&role), &[])?;
         let moves = code.address(&role)?;

@@ -90,6 +90,38 @@ system async;
     assert!(n >= 50_000, "{n}");
 }
 
+/// So many moves that those of a process, and even of a location, are divided into several functions.
+#[test]
+fn many_moves() {
+    let mut moves = Vec::new();
+    for i in 0..500 {
+        let (from, to) = (i % 4 * i % 3, (i * 7 + 1) % 4);
+        let sync = match i % 5 {
+            0 => " sync c!x;",
+            1 => " sync d?x;",
+            _ => "",
+        };
+        moves.push(format!("s{from} -> s{to} {{ guard (x + {i}) % 11 < 4;{sync} effect x = (x * 3 + {i}) % 13; }}"));
+    }
+    let process = |name: &str, commit: &str, moves: &[String]| {
+        format!("process {name} {{ byte x; state s0, s1, s2, s3; init s0;{commit} trans {}; }}\n", moves.join(",\n"))
+    };
+    let other = ["s0 -> s1 { sync c?x; }", "s1 -> s2 { sync d!x; effect x = 0; }", "s2 -> s0 { guard x < 9; }"]
+        .map(str::to_owned);
+    for commit in ["", " commit s3;"] {
+        let text = format!(
+            "channel c, d;\n{}{}{}{}system async;\n",
+            process("A", "", &moves[..20]),
+            process("B", commit, &moves),
+            process("C", "", &other),
+            process("D", "", &moves[20..60]),
+        );
+        let loaded = load_text(&text);
+        let n = compare(&text, &loaded.model, labels(&loaded.model, false), 2000, seed());
+        assert!(n >= 2000, "{n}");
+    }
+}
+
 /// What a sender's guard says about a shared variable does not outlive the receiver's assignments, which come first; and what a guard says
 /// about an array does not outlive a write to an element that is not known.
 #[test]
