@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode};
 
 const HELP: &str = "\
 cargo xtask ci              format check, clippy with warnings denied, all tests
-cargo xtask fuzz [SECONDS]  fuzz the readers of models and formulas (needs `cargo install cargo-fuzz`)
+cargo xtask fuzz [SECONDS]  fuzz the readers of models, formulas and runs (needs `cargo install cargo-fuzz`)
 cargo xtask bench           compare with known answers and sizes, then with SPIN (needs spin and gcc)
 ";
 
@@ -35,7 +35,7 @@ fn ci() -> bool {
 fn fuzz(seconds: &str) -> bool {
     // The sanitizer flags that cargo-fuzz passes are for nightly compilers; this lets a stable one take them.
     let time = format!("-max_total_time={seconds}");
-    ["dve", "ltl"]
+    ["dve", "ltl", "run"]
         .iter()
         .all(|target| run(Command::new("cargo").env("RUSTC_BOOTSTRAP", "1").args(["fuzz", "run", target, "--", &time])))
 }

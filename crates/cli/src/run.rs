@@ -79,7 +79,7 @@ impl Searcher {
     }
 
     fn context(&self) -> Context<'_> {
-        Context { budget: &self.budget, stop: &self.stop, observer: &self.progress, threads: self.threads }
+        Context { budget: &self.budget, stop: &self.stop, observer: &self.progress, threads: self.threads, disk: None }
     }
 
     /// A search for states.

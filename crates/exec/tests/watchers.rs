@@ -131,7 +131,7 @@ fn property_processes_see_the_variables_that_a_search_has_packed() {
 fn search_error(graph: &dyn Graph) -> SearchError {
     let budget = MemoryBudget::new(1 << 24);
     let stop = StopSignal::new(None);
-    let context = Context { budget: &budget, stop: &stop, observer: &SilentObserver, threads: 1 };
+    let context = Context { budget: &budget, stop: &stop, observer: &SilentObserver, threads: 1, disk: None };
     ndfs::find_lasso(graph, Strength::Strong, &context).expect_err("a property without a value")
 }
 

@@ -3,11 +3,13 @@
 //! | `--algorithm` | file |
 //! |---|---|
 //! | `ram`: all states | `ram.rs` |
+//! | `disk`: all states, on disk | `disk.rs` |
 //! | `ndfs`: an accepting cycle | `ndfs.rs` |
 //! | `scc`: an accepting cycle | `scc.rs` |
 //!
 //! `reference.rs` is the plain version that the others are tested against, and that writes out small graphs.
 
+pub mod disk;
 mod lasso;
 pub mod ndfs;
 pub mod ram;
@@ -17,7 +19,9 @@ pub mod scc;
 pub use lasso::{Lasso, LassoSearch};
 
 use lariat_base::{Limit, MemoryBudget, Observer, StopSignal};
+use lariat_disk::Disk;
 use lariat_graph::GraphError;
+use lariat_storage::StorageError;
 use std::fmt;
 
 /// What surrounds a search.
@@ -30,6 +34,8 @@ pub struct Context<'c> {
     pub observer: &'c dyn Observer,
     /// How many threads work.
     pub threads: usize,
+    /// Where searches that are larger than memory keep their states; none for those that are not.
+    pub disk: Option<&'c dyn Disk>,
 }
 
 /// What a search for states looks for.
@@ -78,14 +84,20 @@ pub struct Exploration {
 }
 
 /// Why a search has no result at all.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum SearchError {
     /// The graph contradicts itself.
     Graph(GraphError),
     /// The budget is too small even to begin.
     BudgetTooSmall,
+    /// A file could not be read or written, or is damaged.
+    Storage(StorageError),
+    /// The search needs a disk, and was given none.
+    NoDisk,
     /// A thread of the search could not be started or broke down.
     Thread(String),
+    /// A state was found to be stored twice.
+    StateTwice,
     /// A state that was stored was not found again when its path was rebuilt.
     PathLost,
 }
@@ -95,13 +107,22 @@ impl fmt::Display for SearchError {
         match self {
             SearchError::Graph(error) => write!(f, "{error}"),
             SearchError::BudgetTooSmall => write!(f, "the memory budget is too small to begin"),
+            SearchError::Storage(error) => write!(f, "{error}"),
+            SearchError::NoDisk => write!(f, "internal error: a search on disk was given no disk"),
             SearchError::Thread(why) => write!(f, "a worker thread failed: {why}"),
+            SearchError::StateTwice => write!(f, "internal error: a state was stored twice"),
             SearchError::PathLost => write!(f, "internal error: a stored state was not found again"),
         }
     }
 }
 
 impl std::error::Error for SearchError {}
+
+impl From<StorageError> for SearchError {
+    fn from(error: StorageError) -> Self {
+        SearchError::Storage(error)
+    }
+}
 
 impl From<GraphError> for SearchError {
     fn from(error: GraphError) -> Self {

@@ -56,7 +56,7 @@ fn accepts_some_path(graph: &dyn Graph, automaton: &BuchiAutomaton) -> bool {
     let product = Product::new(graph, &watcher, DeadlockRuns::Stutter);
     let budget = MemoryBudget::new(64 << 20);
     let stop = StopSignal::new(None);
-    let context = Context { budget: &budget, stop: &stop, observer: &SilentObserver, threads: 1 };
+    let context = Context { budget: &budget, stop: &stop, observer: &SilentObserver, threads: 1, disk: None };
     let by_nesting = ndfs::find_lasso(&product, watcher.strength(), &context).unwrap();
     let by_components = scc::find_lasso(&product, &context).unwrap();
     assert!(by_nesting.limit.is_none() && by_components.limit.is_none());

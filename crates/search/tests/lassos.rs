@@ -23,7 +23,7 @@ const WEAK: [Search; 2] = [
 fn run(search: Search, graph: &RandomGraph, memory: u64) -> LassoSearch {
     let budget = MemoryBudget::new(memory);
     let stop = StopSignal::new(None);
-    let context = Context { budget: &budget, stop: &stop, observer: &SilentObserver, threads: 1 };
+    let context = Context { budget: &budget, stop: &stop, observer: &SilentObserver, threads: 1, disk: None };
     let found = search(graph, &context);
     assert!(budget.peak() <= budget.max());
     assert_eq!(budget.used(), 0, "all memory is given back");
@@ -152,7 +152,7 @@ fn a_passed_time_limit_and_an_interrupt_end_the_search() {
     let interrupted = StopSignal::new(None);
     interrupted.interrupt();
     for (stop, limit) in [(&late, Limit::Time), (&interrupted, Limit::Interrupted)] {
-        let context = Context { budget: &budget, stop, observer: &SilentObserver, threads: 1 };
+        let context = Context { budget: &budget, stop, observer: &SilentObserver, threads: 1, disk: None };
         for search in STRONG {
             let found = search(&graph, &context);
             assert_eq!((found.limit, found.complete, found.lasso), (Some(limit), false, None));

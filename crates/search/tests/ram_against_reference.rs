@@ -14,7 +14,7 @@ const GOALS: [Goal; 5] = [Goal::Label(0), Goal::Label(1), Goal::Label(2), Goal::
 fn search(graph: &RandomGraph, goals: &[Goal], extent: Extent, threads: usize, memory: u64) -> Exploration {
     let budget = MemoryBudget::new(memory);
     let stop = StopSignal::new(None);
-    let context = Context { budget: &budget, stop: &stop, observer: &SilentObserver, threads };
+    let context = Context { budget: &budget, stop: &stop, observer: &SilentObserver, threads, disk: None };
     let exploration = ram::explore(graph, goals, extent, &context).expect("a search without faults");
     assert!(budget.peak() <= budget.max());
     assert_eq!(budget.used(), 0, "all memory is given back");
@@ -133,7 +133,7 @@ fn a_passed_time_limit_and_an_interrupt_end_the_search() {
     let interrupted = StopSignal::new(None);
     interrupted.interrupt();
     for (stop, limit) in [(&late, Limit::Time), (&interrupted, Limit::Interrupted)] {
-        let context = Context { budget: &budget, stop, observer: &SilentObserver, threads: 1 };
+        let context = Context { budget: &budget, stop, observer: &SilentObserver, threads: 1, disk: None };
         let found = ram::explore(&graph, &[], Extent::Everything, &context).unwrap();
         assert_eq!((found.limit, found.complete), (Some(limit), false));
     }

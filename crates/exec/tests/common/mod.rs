@@ -56,7 +56,7 @@ pub fn labels(automaton: &BuchiAutomaton, loaded: &Loaded) -> Vec<Label> {
 fn with_context<T>(run: impl FnOnce(&Context) -> T) -> T {
     let budget = MemoryBudget::new(1 << 30);
     let stop = StopSignal::new(None);
-    run(&Context { budget: &budget, stop: &stop, observer: &SilentObserver, threads: 2 })
+    run(&Context { budget: &budget, stop: &stop, observer: &SilentObserver, threads: 2, disk: None })
 }
 
 /// The whole graph.

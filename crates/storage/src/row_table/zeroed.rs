@@ -7,7 +7,7 @@
 
 use std::alloc::{Layout, alloc_zeroed};
 use std::cell::UnsafeCell;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Zeroed bytes; none if there is no memory.
 pub(super) fn zeroed_bytes(n: usize) -> Option<Box<[UnsafeCell<u8>]>> {
@@ -17,6 +17,12 @@ pub(super) fn zeroed_bytes(n: usize) -> Option<Box<[UnsafeCell<u8>]>> {
 
 /// Zeroed numbers; none if there is no memory.
 pub(super) fn zeroed_numbers(n: usize) -> Option<Box<[AtomicU32]>> {
+    // SAFETY: zero is a number.
+    unsafe { zeroed(n) }
+}
+
+/// Zeroed words; none if there is no memory.
+pub(crate) fn zeroed_words(n: usize) -> Option<Box<[AtomicU64]>> {
     // SAFETY: zero is a number.
     unsafe { zeroed(n) }
 }

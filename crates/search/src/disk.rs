@@ -1,0 +1,189 @@
+//! Reachability with the states on disk: the search that goes on where memory ends.
+//!
+//! The visited set is a number of sorted runs on disk. Whether a state is new is not asked there, state by state or level by level; a filter
+//! in memory answers first. A successor that the filter has never met is new for certain, and is expanded without asking anybody. One that
+//! it may have met is *doubtful*: it is put aside, and when enough have come together, or nothing else is left to do, all doubtful states are
+//! compared with the visited set in one pass over the disk. What the filter took for met by mistake is found new there; a mistake delays a
+//! state, and never loses one.
+//!
+//! ```text
+//!   expand -> met lately? -> filter --new------> buffer -> sort -> run: visited, and to be expanded
+//!                |               \--doubtful--> buffer -> sort -> run --+
+//!             dropped                                                   | one pass now and then
+//!                                      visited runs  --- subtract ------+--> run of new states, to be expanded
+//! ```
+//!
+//! A run of new states is the queue, too: states are expanded by reading it once, in its order. While few states wait, they are expanded
+//! from the buffer itself, so a graph that is deep and narrow makes as few runs as one that is wide.
+//!
+//! # Invariants
+//! 1. Every state that was found new is in exactly one of: a visited run, or a worker's buffer of new states. The filter has met it.
+//! 2. Every state is expanded once: from the buffer, or when the run that it was first written to is read.
+//! 3. A doubtful state is in a run or a buffer of doubtful ones until it was compared with everything that is visited.
+//!
+//! # Cost
+//! Each state is sorted, written and read once; doubtful ones once more. A pass reads what of the visited runs the doubtful states
+//! fall into. Passes are made when the doubtful states take as much room as the visited ones, so there are about log(N) of them,
+//! and merging keeps the runs few. Levels are not known.
+
+mod frontier;
+mod shares;
+mod tally;
+mod visited;
+mod worker;
+
+use crate::{Context, Exploration, Extent, Goal, SearchError};
+use frontier::Frontier;
+use lariat_base::{Event, Limit};
+use lariat_disk::Disk;
+use lariat_graph::{Graph, RowBuffer};
+use lariat_storage::{Key, RowFilter, for_row_width};
+use shares::Shares;
+use std::sync::Mutex;
+use tally::Tally;
+use visited::{Files, Visited};
+use worker::Worker;
+
+/// Expressions are evaluated recursively; the front end bounds their depth with this in mind.
+const STACK_BYTES: usize = 64 << 20;
+
+/// Searches all states from the initial ones.
+pub fn explore(
+    graph: &dyn Graph,
+    goals: &[Goal],
+    extent: Extent,
+    context: &Context,
+) -> Result<Exploration, SearchError> {
+    explore_within(graph, goals, extent, context, None)
+}
+
+/// The same, with other shares of the memory than there would be.
+fn explore_within(
+    graph: &dyn Graph,
+    goals: &[Goal],
+    extent: Extent,
+    context: &Context,
+    shares: Option<Shares>,
+) -> Result<Exploration, SearchError> {
+    let disk = context.disk.ok_or(SearchError::NoDisk)?;
+    for_row_width!(graph.row_bytes(), K => Search::<K>::new(graph, goals, extent, context, disk, shares)?.run())
+}
+
+/// What all workers see.
+struct Shared<'s, K: Key> {
+    graph: &'s dyn Graph,
+    context: &'s Context<'s>,
+    shares: Shares,
+    filter: RowFilter<'s>,
+    frontier: Frontier<'s, K>,
+    files: Files<'s>,
+    /// Changed by workers only when they have a run to add, and by the search between rounds.
+    visited: Mutex<Visited<'s, K>>,
+    tally: Tally<'s>,
+}
+
+struct Search<'s, K: Key> {
+    shared: Shared<'s, K>,
+}
+
+impl<'s, K: Key> Search<'s, K> {
+    fn new(
+        graph: &'s dyn Graph,
+        goals: &'s [Goal],
+        extent: Extent,
+        context: &'s Context<'s>,
+        disk: &'s dyn Disk,
+        shares: Option<Shares>,
+    ) -> Result<Self, SearchError> {
+        let shares = shares.unwrap_or_else(|| Shares::of::<K>(context, graph.row_bytes()));
+        let filter = RowFilter::new(shares.filter_bytes, context.budget)?;
+        let shared = Shared {
+            graph,
+            context,
+            filter,
+            frontier: Frontier::new(context.threads.max(1)),
+            visited: Mutex::new(Visited::new(&shares)),
+            files: Files::new(shares.run, disk, context.budget),
+            tally: Tally::new(graph, goals, extent, context),
+            shares,
+        };
+        Ok(Self { shared })
+    }
+
+    fn run(&self) -> Result<Exploration, SearchError> {
+        let shared = &self.shared;
+        let mut workers =
+            (0..shared.context.threads.max(1)).map(|_| Worker::new(shared)).collect::<Result<Vec<_>, SearchError>>()?;
+        let mut initial = RowBuffer::new(shared.graph.row_bytes());
+        shared.graph.initial(&mut initial);
+        workers[0].begin_round()?;
+        workers[0].find(initial.as_rows())?;
+        loop {
+            shared.context.observer.event(&Event::Phase("explore"));
+            self.round(&mut workers)?;
+            if shared.tally.is_stopped() {
+                break;
+            }
+            // The buffers' memory is free for the pass.
+            workers.iter_mut().try_for_each(Worker::end_round)?;
+            let mut visited = shared.visited();
+            shared.context.observer.event(&Event::Phase("check"));
+            let new = visited.check_doubtful(&shared.files, shared.context.threads)?;
+            shared.tally.add_states(new.iter().map(lariat_storage::Run::rows).sum());
+            new.iter().for_each(|run| shared.frontier.push(run.clone()));
+            visited.waiting.extend(new);
+            shared.context.observer.event(&Event::Phase("merge"));
+            visited.merge(&shared.files, shared.context.threads)?;
+            visited.remove_garbage(&shared.files)?;
+            if shared.frontier.is_empty() {
+                break;
+            }
+        }
+        let visited = shared.visited();
+        let mut exploration = shared.tally.result();
+        exploration.stored_bytes = visited.bytes();
+        Ok(exploration)
+    }
+
+    /// Lets all workers work until there is nothing to expand, or a pass is due, or the search is stopped.
+    fn round(&self, workers: &mut [Worker<'_, 's, K>]) -> Result<(), SearchError> {
+        self.shared.frontier.begin_round();
+        if let [worker] = workers {
+            return worker.work();
+        }
+        std::thread::scope(|scope| {
+            let mut threads = Vec::new();
+            for worker in workers.iter_mut() {
+                let builder = std::thread::Builder::new().name("lariat-disk".to_owned()).stack_size(STACK_BYTES);
+                let thread = builder
+                    .spawn_scoped(scope, move || worker.work())
+                    .map_err(|error| SearchError::Thread(error.to_string()))?;
+                threads.push(thread);
+            }
+            let broken = |_| SearchError::Thread("it panicked".to_owned());
+            threads.into_iter().map(|thread| thread.join().map_err(broken)?).fold(Ok(()), Result::and)
+        })
+    }
+}
+
+impl<'s, K: Key> Shared<'s, K> {
+    fn visited(&self) -> std::sync::MutexGuard<'_, Visited<'s, K>> {
+        self.visited.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Whether the search is to stop, for whatever reason.
+    fn is_over(&self) -> bool {
+        if let Some(limit) = self.context.stop.reason() {
+            self.stop_for(limit);
+        }
+        self.tally.is_stopped()
+    }
+
+    fn stop_for(&self, limit: Limit) {
+        self.tally.stop_for(limit);
+        self.frontier.pause();
+    }
+}
+
+#[cfg(test)]
+mod tests;

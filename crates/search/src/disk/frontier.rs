@@ -1,0 +1,156 @@
+//! What waits to be expanded: runs of new states on disk, the one that is being read, and states that one worker leaves to another.
+//!
+//! Workers without work wait here. A round ends when all of them do, or when somebody asks for a pause.
+
+use crate::SearchError;
+use lariat_base::MemoryBudget;
+use lariat_storage::stream::RowStream;
+use lariat_storage::{Key, Run, RunReader};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::shares::READER_BUFFERS;
+
+pub(super) struct Frontier<'b, K: Key> {
+    n_workers: usize,
+    waiting: Mutex<Waiting<'b, K>>,
+    changed: Condvar,
+    /// Workers that have nothing to do.
+    n_idle: AtomicUsize,
+    paused: AtomicBool,
+}
+
+struct Waiting<'b, K: Key> {
+    runs: VecDeque<Run<'b, K>>,
+    reading: Option<Reading<'b, K>>,
+    /// States in memory that anybody may take.
+    left: Vec<Vec<K>>,
+}
+
+struct Reading<'b, K: Key> {
+    run: Run<'b, K>,
+    reader: RunReader<'b, K>,
+}
+
+/// What a worker gets.
+pub(super) enum Taken<'b, K> {
+    /// The batch was filled, and these runs were read to their end on the way.
+    Batch(Vec<Run<'b, K>>),
+    /// States that another worker found and left.
+    Left(Vec<K>),
+    /// Nothing now.
+    Nothing(Vec<Run<'b, K>>),
+}
+
+impl<'b, K: Key> Frontier<'b, K> {
+    pub(super) fn new(n_workers: usize) -> Self {
+        Self {
+            n_workers,
+            waiting: Mutex::new(Waiting { runs: VecDeque::new(), reading: None, left: Vec::new() }),
+            changed: Condvar::new(),
+            n_idle: AtomicUsize::new(0),
+            paused: AtomicBool::new(false),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting<'b, K>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn begin_round(&self) {
+        self.n_idle.store(0, Ordering::Relaxed);
+        self.paused.store(false, Ordering::Relaxed);
+    }
+
+    /// Ends the round as soon as all workers see it.
+    pub(super) fn pause(&self) {
+        self.paused.store(true, Ordering::Relaxed);
+        drop(self.lock());
+        self.changed.notify_all();
+    }
+
+    pub(super) fn is_paused(&self) -> bool {
+        self.paused.load(Ordering::Relaxed)
+    }
+
+    /// Whether somebody would be glad of work.
+    #[inline(always)]
+    pub(super) fn has_idle(&self) -> bool {
+        self.n_idle.load(Ordering::Relaxed) > 0
+    }
+
+    /// Whether nothing waits; between rounds.
+    pub(super) fn is_empty(&self) -> bool {
+        let waiting = self.lock();
+        waiting.runs.is_empty() && waiting.reading.is_none() && waiting.left.is_empty()
+    }
+
+    /// Puts a run behind the others.
+    pub(super) fn push(&self, run: Run<'b, K>) {
+        self.lock().runs.push_back(run);
+        self.changed.notify_all();
+    }
+
+    /// Leaves states to others.
+    pub(super) fn leave(&self, keys: Vec<K>) {
+        self.lock().left.push(keys);
+        self.changed.notify_one();
+    }
+
+    /// Fills `batch` with up to `n_max` states of the oldest run.
+    pub(super) fn take(
+        &self,
+        n_max: usize,
+        batch: &mut Vec<K>,
+        budget: &'b MemoryBudget,
+    ) -> Result<Taken<'b, K>, SearchError> {
+        let mut waiting = self.lock();
+        let mut done = Vec::new();
+        loop {
+            if let Some(reading) = &mut waiting.reading {
+                let (keys, _) = reading.reader.batch()?;
+                let n = keys.len().min(n_max);
+                batch.extend_from_slice(&keys[..n]);
+                reading.reader.consume(n);
+                if n > 0 {
+                    return Ok(Taken::Batch(done));
+                }
+                done.extend(waiting.reading.take().map(|reading| reading.run));
+            }
+            match waiting.runs.pop_front() {
+                Some(run) => {
+                    let reader = RunReader::new(&run, READER_BUFFERS, budget)?;
+                    waiting.reading = Some(Reading { run, reader });
+                }
+                None => break,
+            }
+        }
+        Ok(match waiting.left.pop() {
+            Some(left) if done.is_empty() => Taken::Left(left),
+            left => {
+                waiting.left.extend(left);
+                Taken::Nothing(done)
+            }
+        })
+    }
+
+    /// Waits for work; false if the round is over.
+    pub(super) fn wait(&self) -> bool {
+        let mut waiting = self.lock();
+        if self.n_idle.fetch_add(1, Ordering::Relaxed) + 1 == self.n_workers {
+            self.paused.store(true, Ordering::Relaxed);
+            self.changed.notify_all();
+        }
+        loop {
+            if self.is_paused() {
+                return false;
+            }
+            if !waiting.runs.is_empty() || waiting.reading.is_some() || !waiting.left.is_empty() {
+                self.n_idle.fetch_sub(1, Ordering::Relaxed);
+                return true;
+            }
+            waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}

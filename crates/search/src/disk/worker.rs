@@ -1,0 +1,279 @@
+//! One thread's share of the search: it expands states, and sorts out what is new, what is doubtful, and what was met just now.
+
+use super::Shared;
+use super::frontier::Taken;
+use crate::SearchError;
+use lariat_graph::{Edges, Expander, RowBuffer, Rows};
+use lariat_storage::sort::{drop_duplicates, sort_rows};
+use lariat_storage::{Key, KeyCache, ReservedVec, hash_row};
+
+/// States that are expanded together.
+const BATCH_ROWS: usize = 256;
+/// Successors whose bits of the filter are fetched ahead.
+const LOOKAHEAD: usize = 16;
+/// States that are left to a worker that has none, at most.
+const LEFT_ROWS_MAX: usize = 1 << 12;
+
+pub(super) struct Worker<'w, 's, K: Key> {
+    shared: &'w Shared<'s, K>,
+    expander: Box<dyn Expander + 'w>,
+    met_lately: KeyCache<'w, K>,
+    /// New states; the first `n_expanded` were expanded.
+    new: ReservedVec<'w, K>,
+    n_expanded: usize,
+    doubtful: ReservedVec<'w, K>,
+    /// For sorting.
+    words: ReservedVec<'w, u64>,
+    batch: Vec<K>,
+    rows: RowBuffer,
+    edges: Edges,
+    labels: Vec<u64>,
+    /// Successors that were not met lately, and their hashes.
+    found: Vec<(u64, K)>,
+}
+
+impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
+    pub(super) fn new(shared: &'w Shared<'s, K>) -> Result<Self, SearchError> {
+        let (budget, width) = (shared.context.budget, shared.graph.row_bytes());
+        Ok(Self {
+            shared,
+            expander: shared.graph.expander(),
+            met_lately: KeyCache::new(shared.shares.cache_bytes, budget)?,
+            new: ReservedVec::new(budget),
+            n_expanded: 0,
+            doubtful: ReservedVec::new(budget),
+            words: ReservedVec::new(budget),
+            batch: Vec::with_capacity(BATCH_ROWS),
+            rows: RowBuffer::new(width),
+            edges: Edges::new(width),
+            labels: Vec::new(),
+            found: Vec::new(),
+        })
+    }
+
+    /// Takes the memory of the buffers, if it has not got it.
+    pub(super) fn begin_round(&mut self) -> Result<(), SearchError> {
+        let shares = &self.shared.shares;
+        let budget = self.shared.context.budget;
+        let memory = |error| SearchError::Storage(lariat_storage::StorageError::Memory(error));
+        if self.new.memory_bytes() == 0 {
+            self.new = ReservedVec::with_capacity(shares.new_keys, budget).map_err(memory)?;
+            self.doubtful = ReservedVec::with_capacity(shares.doubtful_keys, budget).map_err(memory)?;
+            if size_of::<K>() > 8 {
+                self.words = ReservedVec::with_capacity(shares.new_keys, budget).map_err(memory)?;
+                self.words.resize(shares.new_keys, 0).map_err(memory)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes out everything, and gives the buffers' memory back.
+    pub(super) fn end_round(&mut self) -> Result<(), SearchError> {
+        self.write_expanded()?;
+        self.write_waiting()?;
+        self.write_doubtful()?;
+        let budget = self.shared.context.budget;
+        self.new = ReservedVec::new(budget);
+        self.doubtful = ReservedVec::new(budget);
+        self.words = ReservedVec::new(budget);
+        Ok(())
+    }
+
+    /// Works until nobody has anything to expand, or the round is ended.
+    pub(super) fn work(&mut self) -> Result<(), SearchError> {
+        let result = self.begin_round().and_then(|()| self.expand_all());
+        if result.is_err() {
+            self.shared.frontier.pause();
+        }
+        result
+    }
+
+    fn expand_all(&mut self) -> Result<(), SearchError> {
+        loop {
+            if self.shared.is_over() {
+                self.shared.frontier.pause();
+            }
+            if self.shared.frontier.is_paused() {
+                return Ok(());
+            }
+            if !self.take_batch()? {
+                if self.shared.frontier.wait() {
+                    continue;
+                }
+                return Ok(());
+            }
+            self.expand_batch()?;
+        }
+    }
+
+    /// Takes the next states: older ones from disk first, then those in memory.
+    fn take_batch(&mut self) -> Result<bool, SearchError> {
+        self.batch.clear();
+        let taken = self.shared.frontier.take(BATCH_ROWS, &mut self.batch, self.shared.context.budget)?;
+        match taken {
+            Taken::Batch(done) => {
+                self.shared.visited().read(done);
+                return Ok(true);
+            }
+            Taken::Left(keys) => self.adopt(keys)?,
+            Taken::Nothing(done) => self.shared.visited().read(done),
+        }
+        let n = BATCH_ROWS.min(self.new.len() - self.n_expanded);
+        self.batch.extend_from_slice(&self.new[self.n_expanded..self.n_expanded + n]);
+        self.n_expanded += n;
+        self.share_work();
+        Ok(n > 0)
+    }
+
+    /// Takes states that another worker found into its own buffer.
+    fn adopt(&mut self, keys: Vec<K>) -> Result<(), SearchError> {
+        for key in keys {
+            self.push_new(key)?;
+        }
+        Ok(())
+    }
+
+    /// Leaves half of the states that wait to a worker that has nothing to do.
+    fn share_work(&mut self) {
+        let n_waiting = self.new.len() - self.n_expanded;
+        if n_waiting > 2 * BATCH_ROWS && self.shared.frontier.has_idle() {
+            let from = self.new.len() - (n_waiting / 2).min(LEFT_ROWS_MAX);
+            self.shared.frontier.leave(self.new[from..].to_vec());
+            self.new.truncate(from);
+        }
+    }
+
+    fn expand_batch(&mut self) -> Result<(), SearchError> {
+        let shared = self.shared;
+        let width = shared.graph.row_bytes();
+        self.rows.clear();
+        let mut row = vec![0; width];
+        for key in &self.batch {
+            key.write_row(&mut row);
+            self.rows.push(&row);
+        }
+        self.edges.clear();
+        self.expander.expand(self.rows.as_rows(), &mut self.edges)?;
+        let rows = self.rows.as_rows();
+        for (i, row) in rows.iter().enumerate() {
+            if self.edges.range_of(i).is_empty() {
+                shared.tally.dead_end(row);
+            }
+        }
+        if shared.tally.has_label_goals() {
+            self.labels.clear();
+            self.expander.labels(rows, &mut self.labels)?;
+            rows.iter().zip(&self.labels).for_each(|(row, labels)| shared.tally.labels(row, *labels));
+        }
+        let n_accepting = if shared.graph.has_acceptance() {
+            rows.iter().filter(|row| shared.graph.is_accepting(row)).count()
+        } else {
+            0
+        };
+        shared.tally.add_expanded(rows.len() as u64, self.edges.targets().len() as u64, n_accepting as u64);
+        let edges = std::mem::replace(&mut self.edges, Edges::new(width));
+        let found = self.find(edges.targets());
+        self.edges = edges;
+        found
+    }
+
+    /// Sorts out states that were reached.
+    pub(super) fn find(&mut self, rows: Rows<'_>) -> Result<(), SearchError> {
+        self.found.clear();
+        for row in rows.iter() {
+            let key = K::from_row(row);
+            if !self.met_lately.meet(key) {
+                self.found.push((hash_row(row), key));
+            }
+        }
+        let shared = self.shared;
+        shared.filter_prefetch(&self.found[..LOOKAHEAD.min(self.found.len())]);
+        let mut n_new = 0;
+        for i in 0..self.found.len() {
+            if let Some((hash, _)) = self.found.get(i + LOOKAHEAD) {
+                shared.filter.prefetch(*hash);
+            }
+            let (hash, key) = self.found[i];
+            if shared.filter.meet(hash) {
+                if self.doubtful.len() == shared.shares.doubtful_keys {
+                    self.write_doubtful()?;
+                }
+                self.doubtful.push(key).map_err(lariat_storage::StorageError::from)?;
+            } else {
+                n_new += 1;
+                self.push_new(key)?;
+            }
+        }
+        shared.tally.add_states(n_new);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn push_new(&mut self, key: K) -> Result<(), SearchError> {
+        if self.new.len() == self.shared.shares.new_keys {
+            self.make_room()?;
+        }
+        Ok(self.new.push(key).map_err(lariat_storage::StorageError::from)?)
+    }
+
+    /// Writes out the larger part of the buffer: what was expanded, or what was not.
+    #[cold]
+    fn make_room(&mut self) -> Result<(), SearchError> {
+        if self.n_expanded >= self.new.len() / 2 { self.write_expanded() } else { self.write_waiting() }
+    }
+
+    fn write_expanded(&mut self) -> Result<(), SearchError> {
+        let n = self.n_expanded;
+        if n == 0 {
+            return Ok(());
+        }
+        sort_rows(&mut self.new[..n], &mut self.words);
+        let run = self.shared.files.write(&self.new[..n])?;
+        self.shared.visited().expanded.push(run);
+        self.new.copy_within(n.., 0);
+        let left = self.new.len() - n;
+        self.new.truncate(left);
+        self.n_expanded = 0;
+        Ok(())
+    }
+
+    fn write_waiting(&mut self) -> Result<(), SearchError> {
+        let n = self.n_expanded;
+        if n == self.new.len() {
+            return Ok(());
+        }
+        sort_rows(&mut self.new[n..], &mut self.words);
+        let run = self.shared.files.write(&self.new[n..])?;
+        self.shared.visited().waiting.push(run.clone());
+        self.shared.frontier.push(run);
+        self.new.truncate(n);
+        self.ask_for_pass();
+        Ok(())
+    }
+
+    fn write_doubtful(&mut self) -> Result<(), SearchError> {
+        if self.doubtful.is_empty() {
+            return Ok(());
+        }
+        sort_rows(&mut self.doubtful, &mut self.words);
+        let n = drop_duplicates(&mut self.doubtful);
+        let run = self.shared.files.write(&self.doubtful[..n])?;
+        self.shared.visited().doubtful.push(run);
+        self.doubtful.clear();
+        self.ask_for_pass();
+        Ok(())
+    }
+
+    /// Ends the round if there is enough on disk to be compared or merged.
+    fn ask_for_pass(&self) {
+        if self.shared.visited().is_pass_due() {
+            self.shared.frontier.pause();
+        }
+    }
+}
+
+impl<K: Key> Shared<'_, K> {
+    fn filter_prefetch(&self, found: &[(u64, K)]) {
+        found.iter().for_each(|(hash, _)| self.filter.prefetch(*hash));
+    }
+}

@@ -1,0 +1,109 @@
+//! Writes a block file, behind the back of whoever fills the blocks.
+//!
+//! # Cost
+//! `buffers` blocks of memory: one is filled, the others are on their way to disk. One sequential write a block.
+
+use super::{BlockFile, EDGE_BYTES, FileShape, block, header::Footer};
+use crate::StorageError;
+use lariat_base::MemoryBudget;
+use lariat_disk::{AlignedBuffer, Disk, DiskFile, FileKind, Pending};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// A block file that is being written.
+pub(crate) struct BlockWriter<'b> {
+    file: Arc<dyn DiskFile>,
+    shape: FileShape,
+    filling: AlignedBuffer<'b>,
+    under_way: VecDeque<Pending<'b>>,
+    buffers: usize,
+    at: u64,
+    number: u64,
+    budget: &'b MemoryBudget,
+}
+
+impl<'b> BlockWriter<'b> {
+    /// Makes a file and writes its header.
+    pub(crate) fn new(
+        disk: &dyn Disk,
+        name: &str,
+        file_kind: FileKind,
+        shape: FileShape,
+        buffers: usize,
+        budget: &'b MemoryBudget,
+    ) -> Result<Self, StorageError> {
+        if !shape.is_possible() {
+            let (expected, got) = ("a possible shape".to_owned(), format!("{shape:?}"));
+            return Err(StorageError::Shape { file: name.to_owned(), expected, got });
+        }
+        let mut filling = AlignedBuffer::new(shape.block_bytes, budget)?;
+        let file = disk.create(name, file_kind)?;
+        shape.write(&mut filling[..EDGE_BYTES]);
+        let under_way = VecDeque::with_capacity(buffers);
+        let mut writer = Self { file, shape, filling, under_way, buffers, at: 0, number: 0, budget };
+        writer.send(EDGE_BYTES)?;
+        Ok(writer)
+    }
+
+    /// How much a block can hold.
+    pub(crate) fn capacity(&self) -> usize {
+        block::capacity(self.shape.block_bytes)
+    }
+
+    /// Where the contents of the current block are written to.
+    pub(crate) fn contents_mut(&mut self) -> &mut [u8] {
+        block::contents_mut(&mut self.filling, self.shape.block_bytes)
+    }
+
+    /// Blocks that were ended.
+    pub(crate) fn blocks(&self) -> u64 {
+        self.number
+    }
+
+    /// Bytes that were written.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.at
+    }
+
+    /// Ends the current block, of which `used` bytes were written. The last block before the index and before the footer is as short as it
+    /// can be.
+    pub(crate) fn end_block(&mut self, used: usize, items: u32, is_last: bool) -> Result<(), StorageError> {
+        let extent = block::seal(&mut self.filling, self.number, used, items, is_last, self.shape.block_bytes);
+        self.number += 1;
+        self.send(extent)
+    }
+
+    /// Hands the first bytes of the buffer to the disk and takes another one.
+    fn send(&mut self, bytes: usize) -> Result<(), StorageError> {
+        let next = match self.under_way.len() + 1 >= self.buffers {
+            false => Some(AlignedBuffer::new(self.shape.block_bytes, self.budget)?),
+            true => self.under_way.pop_front().map(|oldest| oldest.wait().buffer()).transpose()?,
+        };
+        match next {
+            Some(next) => {
+                let full = std::mem::replace(&mut self.filling, next);
+                self.under_way.push_back(self.file.write(full, self.at, bytes));
+            }
+            None => {
+                // The only buffer there is: give an empty one in its place, wait, and take it back.
+                let empty = AlignedBuffer::new(1, self.budget)?;
+                let full = std::mem::replace(&mut self.filling, empty);
+                self.filling = self.file.write(full, self.at, bytes).wait().buffer()?;
+            }
+        }
+        self.at += bytes as u64;
+        Ok(())
+    }
+
+    /// Writes the footer and waits for everything. `rows` are in `blocks` blocks that end at `index_at`.
+    pub(crate) fn finish(mut self, rows: u64, blocks: u64, index_at: u64) -> Result<BlockFile, StorageError> {
+        let file_bytes = self.at + EDGE_BYTES as u64;
+        let footer = Footer { rows, blocks, index_at, index_blocks: self.number - blocks, file_bytes };
+        footer.write(&mut self.filling[..EDGE_BYTES]);
+        self.send(EDGE_BYTES)?;
+        for write in self.under_way.drain(..) {
+            write.wait().result?;
+        }
+        Ok(BlockFile { file: self.file.clone(), shape: self.shape, footer })
+    }
+}
