@@ -116,6 +116,11 @@ impl Plan {
         let mut simplifier = Simplifier::new(model, fields);
         let of_process = model.transitions_of(property.id()).map(|id| model.transition(id));
         let transitions: Vec<Transition> = of_process.filter_map(|t| simplifier.transition(t)).collect();
+        // Code makes a part in the place of the process's own cells, and nothing may be written in front of it.
+        let mut targets = transitions.iter().flat_map(|t| &t.assignments).map(|a| a.target.first_cell());
+        if targets.any(|cell| cell.index() < model.n_system_cells) {
+            return Err(Unsupported::Model("a property process that changes the system"));
+        }
         let n_locations = property.process().locations.len();
         let mut locations: Vec<LocationPlan> =
             std::iter::repeat_with(LocationPlan::default).take(n_locations).collect();
