@@ -161,6 +161,45 @@ pub struct ModelSummary {
     pub processes: usize,
 }
 
+/// What a search had on disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DiskSummary {
+    /// The directory.
+    pub directory: String,
+    /// How transfers were done.
+    pub mode: String,
+    /// The most bytes that were there at once.
+    pub peak: u64,
+    /// Bytes of the visited states at the end.
+    pub stored: u64,
+    /// What was read and written.
+    pub io: IoSummary,
+}
+
+/// Transfers in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IoSummary {
+    /// Reads.
+    pub read_ops: u64,
+    /// Writes.
+    pub write_ops: u64,
+    /// Reads that did not begin where the last access to the file ended.
+    pub random_reads: u64,
+    /// Writes that did not.
+    pub random_writes: u64,
+    /// Bytes from disk.
+    pub bytes_read: u64,
+    /// Bytes to disk.
+    pub bytes_written: u64,
+}
+
+impl IoSummary {
+    /// Bytes of a transfer in the mean; 0 if there was none.
+    pub fn block(&self) -> u64 {
+        (self.bytes_read + self.bytes_written) / (self.read_ops + self.write_ops).max(1)
+    }
+}
+
 /// Everything that `check` and `explore` report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
@@ -190,6 +229,8 @@ pub struct Outcome {
     pub memory_peak: u64,
     /// Bytes that the stored states take (rows and table) at the end.
     pub memory_stored: u64,
+    /// What was on disk; none for a search in memory.
+    pub disk: Option<DiskSummary>,
     /// Named parts of the work and their seconds.
     pub phases: Vec<(&'static str, f64)>,
 }

@@ -30,6 +30,7 @@ mod output;
 mod progress;
 mod replay;
 mod run;
+mod scratch;
 mod simulate;
 mod temporal;
 mod trace_file;

@@ -3,6 +3,7 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lariat_base::size::parse_size;
 use lariat_base::time::parse_time;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Lariat: a model checker for state spaces that do not fit into memory.
@@ -89,11 +90,30 @@ pub struct SearchOptions {
     pub threads: Option<u16>,
 
     #[command(flatten)]
+    pub disk: DiskOptions,
+
+    #[command(flatten)]
     pub display: DisplayOptions,
 
     /// Add memory, bytes per state and the time of each phase
     #[arg(long)]
     pub stats: bool,
+}
+
+/// Where a search that does not fit into memory keeps its states.
+#[derive(Args)]
+pub struct DiskOptions {
+    /// The directory for what does not fit into memory [default: a fresh one under the system's temporary directory]
+    #[arg(long, value_name = "DIR")]
+    pub disk: Option<PathBuf>,
+
+    /// Stop without an answer rather than have more than this on disk, for example 20GiB
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub disk_limit: Option<u64>,
+
+    /// Keep the files on disk even when there is an answer
+    #[arg(long)]
+    pub keep: bool,
 }
 
 /// What is shown.
@@ -114,6 +134,8 @@ pub enum Algorithm {
     Auto,
     /// Breadth-first search in memory
     Ram,
+    /// Search with the states on disk, for state spaces larger than memory
+    Disk,
     /// Nested depth-first search in memory, for temporal properties
     Ndfs,
     /// Search by strongly connected components in memory, for temporal properties

@@ -3,13 +3,16 @@
 use crate::failure::Failure;
 use crate::options::{Algorithm, SearchOptions};
 use crate::progress::ProgressLine;
+use crate::scratch::Scratch;
 use crate::{machine, output};
 use lariat_base::outcome::{Counts, Limit, ModelSummary, Outcome};
 use lariat_base::size::format_size;
 use lariat_base::{MemoryBudget, StopSignal};
+use lariat_disk::DiskError;
 use lariat_exec::Interpreter;
 use lariat_graph::{Graph, GraphError, Strength};
-use lariat_search::{Context, Exploration, Extent, Goal, LassoSearch, SearchError, ndfs, ram, scc};
+use lariat_search::{Context, Exploration, Extent, Goal, LassoSearch, SearchError, disk, ndfs, ram, scc};
+use lariat_storage::StorageError;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -48,6 +51,7 @@ pub struct Searcher {
     stop: Arc<StopSignal>,
     progress: ProgressLine,
     threads: usize,
+    scratch: Option<Scratch>,
 }
 
 /// What reports say about a search.
@@ -75,11 +79,13 @@ impl Searcher {
             stop,
             progress: ProgressLine::new(options.display.quiet),
             threads: options.threads.map_or_else(machine::processors, usize::from),
+            scratch: needs_disk(options.algorithm).then(|| Scratch::open(&options.disk)).transpose()?,
         })
     }
 
     fn context(&self) -> Context<'_> {
-        Context { budget: &self.budget, stop: &self.stop, observer: &self.progress, threads: self.threads, disk: None }
+        let disk = self.scratch.as_ref().map(Scratch::disk);
+        Context { budget: &self.budget, stop: &self.stop, observer: &self.progress, threads: self.threads, disk }
     }
 
     /// A search for states.
@@ -90,19 +96,22 @@ impl Searcher {
         extent: Extent,
         phases: &mut Phases,
     ) -> Result<(Exploration, Searched), Failure> {
-        let result = ram::explore(graph, goals, extent, &self.context());
+        let (algorithm, result) = match self.algorithm {
+            Algorithm::Disk => ("disk", disk::explore(graph, goals, extent, &self.context())),
+            _ => ("ram", ram::explore(graph, goals, extent, &self.context())),
+        };
         self.progress.finish();
         phases.end("search");
         let found = result.map_err(failure)?;
         let counts = Counts {
             states: found.states,
             transitions: found.transitions,
-            levels: Some(found.levels),
+            levels: (found.levels > 0).then_some(found.levels),
             deadlocks: found.deadlocks,
             accepting: graph.has_acceptance().then_some(found.accepting),
         };
         let searched = Searched {
-            algorithm: "ram",
+            algorithm,
             threads: self.threads,
             state_bytes: graph.row_bytes(),
             counts,
@@ -146,8 +155,17 @@ impl Searcher {
         Ok((found, searched))
     }
 
+    /// Ends the use of the disk: the files stay after a limit, and go when there is an answer.
+    fn clear(&self, limit: Option<Limit>) {
+        if let (Some(scratch), None) = (&self.scratch, limit) {
+            scratch.clear();
+        }
+    }
+
     /// The outcome of a command, with the clock and the memory as they are now.
     pub fn outcome(&self, command: &'static str, graph: &Interpreter, searched: Searched, phases: Phases) -> Outcome {
+        let disk = self.scratch.as_ref().map(|scratch| scratch.summary(searched.stored_bytes));
+        self.clear(searched.limit);
         Outcome {
             command,
             model: ModelSummary {
@@ -165,7 +183,8 @@ impl Searcher {
             threads: searched.threads,
             memory_budget: self.memory,
             memory_peak: machine::memory_peak().unwrap_or(self.budget.peak()),
-            memory_stored: searched.stored_bytes,
+            memory_stored: if self.scratch.is_some() { 0 } else { searched.stored_bytes },
+            disk,
             phases: phases.list,
         }
     }
@@ -175,15 +194,21 @@ fn failure(error: SearchError) -> Failure {
     match error {
         SearchError::BudgetTooSmall => Failure::limit(error.to_string()),
         SearchError::Graph(GraphError::NoValue { .. }) => Failure::input(error.to_string()),
+        SearchError::Storage(StorageError::Disk(DiskError::Limit { .. })) => Failure::limit(error.to_string()),
         other => Failure::machine(other.to_string()),
     }
+}
+
+/// Whether the algorithm keeps states on disk.
+fn needs_disk(algorithm: Algorithm) -> bool {
+    matches!(algorithm, Algorithm::Disk)
 }
 
 /// Whether the algorithm can do what is asked for.
 pub fn check_algorithm(options: &SearchOptions, states: bool, temporal: bool) -> Result<(), Failure> {
     match options.algorithm {
-        Algorithm::Ram if temporal => Err(Failure::input(
-            "--algorithm ram looks for states; for a temporal property give ndfs or scc, or leave it out",
+        Algorithm::Ram | Algorithm::Disk if temporal => Err(Failure::input(
+            "--algorithm ram and disk look for states; for a temporal property give ndfs or scc, or leave it out",
         )),
         Algorithm::Ndfs | Algorithm::Scc if states && !temporal => Err(Failure::input(
             "--algorithm ndfs and scc look for accepting cycles, and nothing here needs one; give ram, or leave it out",

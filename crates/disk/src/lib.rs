@@ -37,7 +37,7 @@ pub use counters::{Access, Direction, IoCount, IoCounters, IoLine};
 pub use error::DiskError;
 pub use faulty::{FaultPlan, FaultyDisk};
 pub use pending::{Completed, Pending, Wait};
-pub use system::{SystemDisk, SystemDiskOptions};
+pub use system::{LOCK_FILE, SystemDisk, SystemDiskOptions};
 pub use usage::{DiskUsage, UsageLedger};
 
 use std::fmt;

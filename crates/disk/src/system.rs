@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// What the system's names of our files end with. Other files of the directory are not ours: they are neither seen nor counted.
 const ENDING: &str = ".lariat";
 /// The file that says that a process uses the directory.
-const LOCK_FILE: &str = "lariat.lock";
+pub const LOCK_FILE: &str = "lariat.lock";
 /// The file that transfers are tried with.
 const TRIAL_FILE: &str = "lariat.trial";
 

@@ -1,6 +1,6 @@
 //! The JSON object of `--json`: a contract, described in `docs/interface.md`.
 
-use lariat_base::outcome::{Outcome, PropertyOutcome};
+use lariat_base::outcome::{IoSummary, Outcome, PropertyOutcome};
 use serde_json::{Value, json};
 
 /// The one object that `--json` prints.
@@ -33,11 +33,8 @@ pub fn outcome_json(outcome: &Outcome, version: &str) -> String {
             "peak": outcome.memory_peak,
             "stored": outcome.memory_stored,
         },
-        "disk": {"peak": 0, "stored": 0, "bytes_per_state": 0.0},
-        "io": {
-            "read_ops": 0, "write_ops": 0, "random_reads": 0, "random_writes": 0,
-            "bytes_read": 0, "bytes_written": 0, "block": 0,
-        },
+        "disk": disk(outcome),
+        "io": io(outcome),
         "phases": phases,
     });
     format!("{object:#}\n")
@@ -66,6 +63,26 @@ fn property(property: &PropertyOutcome) -> Value {
         })),
         "counterexamples": u8::from(counterexample.is_some()),
         "counterexample": counterexample,
+    })
+}
+
+fn disk(outcome: &Outcome) -> Value {
+    let (peak, stored) = outcome.disk.as_ref().map_or((0, 0), |disk| (disk.peak, disk.stored));
+    let bytes_per_state = stored as f64 / outcome.counts.states.max(1) as f64;
+    json!({"peak": peak, "stored": stored, "bytes_per_state": (bytes_per_state * 1e3).round() / 1e3})
+}
+
+fn io(outcome: &Outcome) -> Value {
+    let io = outcome.disk.as_ref().map_or(IoSummary::default(), |disk| disk.io);
+    json!({
+        "read_ops": io.read_ops,
+        "write_ops": io.write_ops,
+        "random_reads": io.random_reads,
+        "random_writes": io.random_writes,
+        "bytes_read": io.bytes_read,
+        "bytes_written": io.bytes_written,
+        "block": io.block(),
+        "mode": outcome.disk.as_ref().map(|disk| disk.mode.as_str()),
     })
 }
 

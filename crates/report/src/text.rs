@@ -71,6 +71,29 @@ fn stats(outcome: &Outcome, out: &mut String) {
         format_size(outcome.memory_peak),
         format_size(outcome.memory_budget)
     );
+    if let Some(disk) = &outcome.disk {
+        let io = &disk.io;
+        let _ = writeln!(
+            out,
+            "disk             {} at its peak, in {} ({})",
+            format_size(disk.peak),
+            disk.directory,
+            disk.mode
+        );
+        let transfers = |n, bytes| format!("{} in {} transfers", format_size(bytes), format_count(n));
+        let _ = writeln!(
+            out,
+            "written          {}, {} random",
+            transfers(io.write_ops, io.bytes_written),
+            format_count(io.random_writes)
+        );
+        let _ = writeln!(
+            out,
+            "read             {}, {} random",
+            transfers(io.read_ops, io.bytes_read),
+            format_count(io.random_reads)
+        );
+    }
     for (name, seconds) in &outcome.phases {
         let _ = writeln!(out, "phase {name:<10} {}", format_seconds(*seconds));
     }

@@ -32,12 +32,12 @@ mod tally;
 mod visited;
 mod worker;
 
-use crate::{Context, Exploration, Extent, Goal, SearchError};
+use crate::{Context, Exploration, Extent, Goal, SearchError, ram};
 use frontier::Frontier;
 use lariat_base::{Event, Limit};
 use lariat_disk::Disk;
 use lariat_graph::{Graph, RowBuffer};
-use lariat_storage::{Key, RowFilter, for_row_width};
+use lariat_storage::{Key, RowFilter, Run, for_row_width};
 use shares::Shares;
 use std::sync::Mutex;
 use tally::Tally;
@@ -54,7 +54,29 @@ pub fn explore(
     extent: Extent,
     context: &Context,
 ) -> Result<Exploration, SearchError> {
-    explore_within(graph, goals, extent, context, None)
+    let mut exploration = explore_within(graph, goals, extent, context, None)?;
+    find_paths(graph, goals, &mut exploration, context)?;
+    Ok(exploration)
+}
+
+/// Finds a nearest state for each goal that was met, and the path to it, now that the memory is free again: most are not far away.
+fn find_paths(
+    graph: &dyn Graph,
+    goals: &[Goal],
+    exploration: &mut Exploration,
+    context: &Context,
+) -> Result<(), SearchError> {
+    for (goal, path) in goals.iter().zip(&mut exploration.paths) {
+        if path.is_some() {
+            context.observer.event(&Event::Phase("path"));
+            let mut found = ram::explore(graph, &[*goal], Extent::UntilGoals, context)?;
+            *path = found.paths.pop().flatten();
+            if path.is_none() {
+                return Err(SearchError::PathLost);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The same, with other shares of the memory than there would be.
@@ -103,7 +125,7 @@ impl<'s, K: Key> Search<'s, K> {
             filter,
             frontier: Frontier::new(context.threads.max(1)),
             visited: Mutex::new(Visited::new(&shares)),
-            files: Files::new(shares.run, disk, context.budget),
+            files: Files::new(&shares, disk, context.budget),
             tally: Tally::new(graph, goals, extent, context),
             shares,
         };
@@ -126,23 +148,30 @@ impl<'s, K: Key> Search<'s, K> {
             }
             // The buffers' memory is free for the pass.
             workers.iter_mut().try_for_each(Worker::end_round)?;
-            let mut visited = shared.visited();
-            shared.context.observer.event(&Event::Phase("check"));
-            let new = visited.check_doubtful(&shared.files, shared.context.threads)?;
-            shared.tally.add_states(new.iter().map(lariat_storage::Run::rows).sum());
-            new.iter().for_each(|run| shared.frontier.push(run.clone()));
-            visited.waiting.extend(new);
-            shared.context.observer.event(&Event::Phase("merge"));
-            visited.merge(&shared.files, shared.context.threads)?;
-            visited.remove_garbage(&shared.files)?;
+            self.pass()?;
             if shared.frontier.is_empty() {
                 break;
             }
         }
-        let visited = shared.visited();
         let mut exploration = shared.tally.result();
-        exploration.stored_bytes = visited.bytes();
+        exploration.stored_bytes = shared.visited().bytes();
         Ok(exploration)
+    }
+
+    /// Merges what is many, and compares what is doubtful with what was visited.
+    fn pass(&self) -> Result<(), SearchError> {
+        let shared = &self.shared;
+        let mut visited = shared.visited();
+        let reading = shared.frontier.take_runs();
+        shared.context.observer.event(&Event::Phase("merge"));
+        visited.merge(&shared.files, reading.as_deref())?;
+        shared.context.observer.event(&Event::Phase("check"));
+        let new = visited.check_doubtful(&shared.files)?;
+        shared.tally.add_states(new.iter().map(Run::rows).sum());
+        visited.waiting.extend(new);
+        let waiting = visited.waiting.iter().filter(|run| Some(run.name()) != reading.as_deref());
+        waiting.for_each(|run| shared.frontier.push(run.clone()));
+        visited.remove_garbage(&shared.files)
     }
 
     /// Lets all workers work until there is nothing to expand, or a pass is due, or the search is stopped.

@@ -86,6 +86,13 @@ impl<'b, K: Key> Frontier<'b, K> {
         waiting.runs.is_empty() && waiting.reading.is_none() && waiting.left.is_empty()
     }
 
+    /// Takes all runs back but the one that is being read, whose name it tells; between rounds.
+    pub(super) fn take_runs(&self) -> Option<String> {
+        let mut waiting = self.lock();
+        waiting.runs.clear();
+        waiting.reading.as_ref().map(|reading| reading.run.name().to_owned())
+    }
+
     /// Puts a run behind the others.
     pub(super) fn push(&self, run: Run<'b, K>) {
         self.lock().runs.push_back(run);

@@ -108,10 +108,6 @@ impl<'t> Tally<'t> {
         }
     }
 
-    pub(super) fn hits(&self) -> Vec<Option<Vec<u8>>> {
-        lock(&self.hits).clone()
-    }
-
     pub(super) fn stop_for(&self, limit: Limit) {
         lock(&self.limit).get_or_insert(limit);
         self.stopped.store(true, Ordering::Relaxed);
@@ -129,7 +125,7 @@ impl<'t> Tally<'t> {
             deadlocks: self.deadlocks.load(Ordering::Relaxed),
             accepting: self.accepting.load(Ordering::Relaxed),
             error_reached: self.error_reached.load(Ordering::Relaxed),
-            paths: vec![None; self.goals.len()],
+            paths: lock(&self.hits).iter().map(|hit| hit.as_ref().map(|row| vec![row.clone()])).collect(),
             limit: *lock(&self.limit),
             complete: !self.is_stopped(),
             stored_bytes: 0,

@@ -13,7 +13,9 @@ fn tiny_shares(random: &mut Random, row_bytes: usize) -> Shares {
         new_keys: 2 + random.below(60),
         doubtful_keys: 2 + random.below(30),
         run: RunOptions { block_bytes: 4096, group_rows: 64, buffers: 2, ..RunOptions::new(row_bytes) },
-        readers_max: 4 + random.below(20),
+        pass_threads: 1 + random.below(3),
+        readers_max: 10 + random.below(20),
+        merge_rows: 1 + random.below(40),
         doubtful_bytes_min: random.below(100_000) as u64,
     }
 }

@@ -1,6 +1,6 @@
 //! The runs of a search: what was visited, what waits to be expanded, and what is doubtful.
 
-use super::shares::{MERGE_ROWS, READER_BUFFERS, Shares};
+use super::shares::{READER_BUFFERS, Shares};
 use crate::SearchError;
 use lariat_base::MemoryBudget;
 use lariat_disk::Disk;
@@ -10,12 +10,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Runs of about the same size are merged when there are this many.
 const RUNS_TO_MERGE: usize = 8;
+/// Runs that workers may still write when a round ends.
+const RUNS_OF_ROUND_END: usize = 6;
 
 /// Makes runs; shared by all threads.
 pub(super) struct Files<'b> {
     disk: &'b dyn Disk,
     budget: &'b MemoryBudget,
     options: RunOptions,
+    merge_rows: usize,
+    threads: usize,
     n_runs: AtomicU64,
 }
 
@@ -35,8 +39,9 @@ type Unit = fn((), ()) -> ();
 fn unit((): (), (): ()) {}
 
 impl<'b> Files<'b> {
-    pub(super) fn new(options: RunOptions, disk: &'b dyn Disk, budget: &'b MemoryBudget) -> Self {
-        Self { disk, budget, options, n_runs: AtomicU64::new(0) }
+    pub(super) fn new(shares: &Shares, disk: &'b dyn Disk, budget: &'b MemoryBudget) -> Self {
+        let Shares { run: options, merge_rows, pass_threads: threads, .. } = *shares;
+        Self { disk, budget, options, merge_rows, threads, n_runs: AtomicU64::new(0) }
     }
 
     fn begin<K: Key>(&self) -> Result<RunWriter<'b, K>, StorageError> {
@@ -75,7 +80,7 @@ impl<'b> Files<'b> {
             reader.limit_to(from, to)?;
             Ok(reader)
         });
-        Merge::new(readers.collect::<Result<Vec<_>, StorageError>>()?, unit as Unit, MERGE_ROWS, self.budget)
+        Merge::new(readers.collect::<Result<Vec<_>, StorageError>>()?, unit as Unit, self.merge_rows, self.budget)
     }
 }
 
@@ -110,54 +115,85 @@ impl<'b, K: Key> Visited<'b, K> {
 
     /// Whether there is enough on disk to be compared or merged before the search goes on.
     pub(super) fn is_pass_due(&self) -> bool {
-        let n_runs = self.expanded.len() + self.waiting.len() + self.doubtful.len();
-        n_runs >= self.readers_max || Self::bytes_of(&self.doubtful) > self.bytes().max(self.doubtful_bytes_min)
+        self.n_runs() + RUNS_OF_ROUND_END >= self.readers_max
+            || Self::bytes_of(&self.doubtful) > self.bytes().max(self.doubtful_bytes_min)
+    }
+
+    fn n_runs(&self) -> usize {
+        self.expanded.len() + self.waiting.len() + self.doubtful.len()
     }
 
     /// Compares all doubtful states with all visited ones; runs of those that are new.
-    pub(super) fn check_doubtful(&mut self, files: &Files<'b>, threads: usize) -> Result<Vec<Run<'b, K>>, SearchError> {
+    pub(super) fn check_doubtful(&mut self, files: &Files<'b>) -> Result<Vec<Run<'b, K>>, SearchError> {
         if self.doubtful.is_empty() {
             return Ok(Vec::new());
         }
         let visited: Vec<Run<'b, K>> = self.expanded.iter().chain(&self.waiting).cloned().collect();
         let doubtful = std::mem::take(&mut self.doubtful);
-        let new = in_ranges(&visited, threads, |bounds| {
+        let new = in_ranges(&visited, files.threads, |bounds| {
             let candidates = files.merged(&doubtful, bounds)?;
             let visited = files.merged(&visited, bounds)?;
-            files.write_unless_empty(&mut Subtract::new(candidates, visited, MERGE_ROWS, files.budget)?)
+            files.write_unless_empty(&mut Subtract::new(candidates, visited, files.merge_rows, files.budget)?)
         })?;
         self.garbage.extend(doubtful.iter().map(|run| run.name().to_owned()));
         Ok(new)
     }
 
-    /// Merges runs of about the same size, if there are many.
-    pub(super) fn merge(&mut self, files: &Files<'b>, threads: usize) -> Result<(), SearchError> {
-        self.expanded.sort_by_key(Run::rows);
-        while let Some(n) = self.runs_to_merge() {
-            let sources: Vec<Run<'b, K>> = self.expanded.drain(..n).collect();
-            let whole =
-                in_ranges(&sources, threads, |bounds| files.write_unless_empty(&mut files.merged(&sources, bounds)?))?;
-            let rows = |runs: &[Run<'b, K>]| runs.iter().map(Run::rows).sum::<u64>();
-            if rows(&whole) != rows(&sources) {
-                return Err(SearchError::StateTwice);
-            }
-            self.garbage.extend(sources.iter().map(|run| run.name().to_owned()));
-            self.expanded.extend(whole);
-            self.expanded.sort_by_key(Run::rows);
+    /// Merges runs of about the same size where there are many, and more if there are more runs than can be read at once. `reading`
+    /// is the run that is being read: it stays as it is.
+    pub(super) fn merge(&mut self, files: &Files<'b>, reading: Option<&str>) -> Result<(), SearchError> {
+        let is_read = |run: &Run<'b, K>| Some(run.name()) == reading;
+        let (being_read, waiting) = std::mem::take(&mut self.waiting).into_iter().partition::<Vec<_>, _>(is_read);
+        let runs_max = self.readers_max.saturating_sub(being_read.len()) / 3;
+        let rows = |runs: &[Run<'b, K>]| runs.iter().map(Run::rows).sum::<u64>();
+        let rows_before = rows(&self.expanded) + rows(&waiting);
+        let expanded = std::mem::take(&mut self.expanded);
+        self.expanded = self.merge_list(files, expanded, runs_max)?;
+        self.waiting = self.merge_list(files, waiting, runs_max)?;
+        if rows(&self.expanded) + rows(&self.waiting) != rows_before {
+            return Err(SearchError::StateTwice);
+        }
+        self.waiting.extend(being_read);
+        if self.doubtful.len() > runs_max {
+            let doubtful = std::mem::take(&mut self.doubtful);
+            self.doubtful = self.merge_list(files, doubtful, 1)?;
         }
         Ok(())
     }
 
-    /// How many of the smallest runs are worth merging: those in front of the first one that is larger than all before it together.
-    fn runs_to_merge(&self) -> Option<usize> {
+    /// Merges the smaller ones of some runs until they are few.
+    fn merge_list(
+        &mut self,
+        files: &Files<'b>,
+        mut runs: Vec<Run<'b, K>>,
+        runs_max: usize,
+    ) -> Result<Vec<Run<'b, K>>, SearchError> {
+        loop {
+            runs.sort_by_key(Run::rows);
+            let n = self.runs_to_merge(&runs, runs_max.max(files.threads));
+            if n <= files.threads {
+                return Ok(runs);
+            }
+            let sources: Vec<Run<'b, K>> = runs.drain(..n).collect();
+            let merged = |bounds| files.write_unless_empty(&mut files.merged(&sources, bounds)?);
+            runs.extend(in_ranges(&sources, files.threads, merged)?);
+            self.garbage.extend(sources.iter().map(|run| run.name().to_owned()));
+        }
+    }
+
+    /// How many of the smallest runs to merge: those in front of the first one that is larger than all before it together, if they are
+    /// enough, or as many as leave few.
+    fn runs_to_merge(&self, runs: &[Run<'b, K>], runs_max: usize) -> usize {
         let mut rows = 0;
-        let n = self.expanded.iter().take(self.readers_max).take_while(|run| {
+        let alike = runs.iter().take_while(|run| {
             let fits = rows == 0 || run.rows() <= 2 * rows;
             rows += run.rows();
             fits
         });
-        let n = n.count();
-        (n >= RUNS_TO_MERGE || (n > 1 && self.expanded.len() > self.readers_max / 2)).then_some(n)
+        let alike = alike.count();
+        let too_many = if runs.len() > runs_max { runs.len() - runs_max / 2 } else { 0 };
+        let n = if alike >= RUNS_TO_MERGE { alike.max(too_many) } else { too_many };
+        n.min(self.readers_max)
     }
 
     pub(super) fn remove_garbage(&mut self, files: &Files<'b>) -> Result<(), SearchError> {

@@ -1,0 +1,91 @@
+//! The directory in which a search keeps what does not fit into memory.
+
+use crate::failure::Failure;
+use crate::options::DiskOptions;
+use crate::output;
+use lariat_base::outcome::{DiskSummary, IoSummary};
+use lariat_disk::{Disk, DiskError, SystemDisk, SystemDiskOptions};
+use std::path::{Path, PathBuf};
+
+/// A directory in use.
+pub struct Scratch {
+    disk: SystemDisk,
+    directory: PathBuf,
+    keep: bool,
+}
+
+impl Scratch {
+    /// Takes the directory that was asked for into use, or a fresh one under the system's temporary directory.
+    pub fn open(options: &DiskOptions) -> Result<Self, Failure> {
+        let directory = options.disk.clone().unwrap_or_else(fresh_directory);
+        let disk = SystemDisk::open(&directory, SystemDiskOptions { limit: options.disk_limit, io_mode: None })
+            .map_err(|error| refused(&error))?;
+        let files = disk.list().map_err(|error| refused(&error))?;
+        if !files.is_empty() {
+            return Err(Failure::input(format!(
+                "{} holds {} files of another check; go on with that by `lariat resume {}`, or give another directory",
+                directory.display(),
+                files.len(),
+                directory.display()
+            )));
+        }
+        Ok(Self { disk, directory, keep: options.keep })
+    }
+
+    pub fn disk(&self) -> &dyn Disk {
+        &self.disk
+    }
+
+    /// What was on disk, and what went to it and came from it.
+    pub fn summary(&self, stored: u64) -> DiskSummary {
+        let io = self.disk.counters().total();
+        DiskSummary {
+            directory: self.directory.display().to_string(),
+            mode: self.disk.io_mode().to_string(),
+            peak: self.disk.usage().peak,
+            stored,
+            io: IoSummary {
+                read_ops: io.reads(),
+                write_ops: io.writes(),
+                random_reads: io.random_reads,
+                random_writes: io.random_writes,
+                bytes_read: io.bytes_read(),
+                bytes_written: io.bytes_written(),
+            },
+        }
+    }
+
+    /// Removes the files of a check that is over, and the directory if nothing else is in it.
+    pub fn clear(&self) {
+        if self.keep {
+            return;
+        }
+        if let Err(error) = remove_all(&self.disk, &self.directory) {
+            output::note(&format!("{} could not be cleared: {error}", self.directory.display()));
+        }
+    }
+}
+
+fn remove_all(disk: &SystemDisk, directory: &Path) -> Result<(), String> {
+    for file in disk.list().map_err(|error| error.to_string())? {
+        disk.remove(&file.name).map_err(|error| error.to_string())?;
+    }
+    std::fs::remove_file(directory.join(lariat_disk::LOCK_FILE)).map_err(|error| error.to_string())?;
+    // It stays if the user keeps something else there.
+    let _ = std::fs::remove_dir(directory);
+    Ok(())
+}
+
+/// A directory that no other check uses.
+fn fresh_directory() -> PathBuf {
+    let nanoseconds =
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.subsec_nanos());
+    std::env::temp_dir().join(format!("lariat-{}-{nanoseconds}", std::process::id()))
+}
+
+fn refused(error: &DiskError) -> Failure {
+    match error {
+        DiskError::Locked { .. } => Failure::input(error.to_string()),
+        _ => Failure::machine(error.to_string()),
+    }
+}
