@@ -31,10 +31,13 @@ pub(crate) struct RangeBroken {
     pub(crate) value: i32,
 }
 
+/// Functions and what they do.
+type Named = Vec<(Role, FuncId)>;
+
 /// The code of a model.
 pub(crate) struct Code {
     module: ManuallyDrop<JITModule>,
-    functions: Vec<(Role, FuncId)>,
+    functions: Named,
     /// Code refers to them by address.
     _tables: Vec<Tables>,
 }
@@ -176,7 +179,7 @@ impl<'a> Maker<'a> {
     }
 
     /// Makes all functions.
-    fn make(&self, module: &mut JITModule) -> Result<(Vec<(Role, FuncId)>, Vec<Tables>), Unsupported> {
+    fn make(&self, module: &mut JITModule) -> Result<(Named, Vec<Tables>), Unsupported> {
         let n_moves = self.setting.plan.n_moves;
         let (made, workers) = threads::compile(self.functions.len(), n_moves, |i, worker: &mut Worker| {
             self.function(&self.functions[i], worker).map_err(generator)

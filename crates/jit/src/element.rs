@@ -34,7 +34,8 @@ impl Elements {
     }
 
     fn contains(self, cell: CellId) -> bool {
-        self.cells().any(|c| c == cell)
+        let above = cell.0.wrapping_sub(self.first.0);
+        cell >= self.first && above.is_multiple_of(self.stride) && above / self.stride < self.length
     }
 }
 

@@ -3,6 +3,7 @@
 //! Every message begins with the seed; `LARIAT_SEED` sets another one.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+#![allow(clippy::disallowed_methods, reason = "tests read models, and the seed from the environment")]
 
 mod compare;
 
