@@ -44,6 +44,7 @@ fn bench() -> bool {
     cargo(&["run", "--release", "-p", "lariat-bench", "--bin", "beem"])
         && cargo(&["run", "--release", "-p", "lariat-bench", "--bin", "products"])
         && cargo(&["run", "--release", "-p", "lariat-bench", "--bin", "ltl"])
+        && cargo(&["run", "--release", "-p", "lariat-bench", "--bin", "startup"])
         && cargo(&["run", "--release", "-p", "lariat-bench", "--bin", "spin"])
 }
 

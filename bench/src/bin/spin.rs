@@ -80,19 +80,39 @@ fn compare(options: &Options) -> Result<(), String> {
         Column { title: "K/s", width: 6 },
         Column { title: "SPIN's K/s", width: 6 },
         Column { title: "ratio", width: 6 },
-        Column { title: "bytes", width: 6 },
-        Column { title: "SPIN's bytes", width: 6 },
+        Column { title: "LTSmin's K/s", width: 6 },
         Column { title: "2 threads", width: 6 },
+        Column { title: "bytes", width: 6 },
+        Column { title: "over row", width: 6 },
+        Column { title: "SPIN's bytes", width: 6 },
     ]);
-    let mut ratios = Vec::new();
+    let mut shown = Vec::new();
     for model in &models {
         let named = |message| format!("{}: {message}", model.name);
         let measured = measure(&program, &shared, model, options).map_err(named)?;
-        ratios.push(show(&table, model, &measured));
+        shown.push((model.name, show(&table, model, &measured)));
     }
-    println!("\ngeometric mean of the ratios: {:.2}", geometric_mean(&ratios));
-    println!("ratio: Lariat's speed over SPIN's; 2 threads: wall-clock time of 1 thread over that of 2");
+    summarise(&shown);
     Ok(())
+}
+
+/// What goals are about: the means, and the worst model of each.
+fn summarise(shown: &[(&str, Ratios)]) {
+    let line = |what: &str, of: fn(&Ratios) -> f64| {
+        let mean = geometric_mean(&shown.iter().map(|(_, ratios)| of(ratios)).collect::<Vec<_>>());
+        if let Some((name, worst)) = shown.iter().min_by(|(_, a), (_, b)| of(a).total_cmp(&of(b))) {
+            println!("{what}: geometric mean {mean:.2}, least {:.2} ({name})", of(worst));
+        }
+    };
+    println!();
+    line("ratio, Lariat's speed over SPIN's", |ratios| ratios.speed);
+    line("2 threads, wall-clock time of 1 thread over that of 2", |ratios| ratios.threads);
+    if let Some((name, most)) = shown.iter().max_by(|(_, a), (_, b)| a.over_row.total_cmp(&b.over_row)) {
+        println!(
+            "over row, peak memory for each state beyond its packed row: most {:.1} bytes ({name})",
+            most.over_row
+        );
+    }
 }
 
 fn chosen(model: &Model, options: &Options) -> bool {
@@ -145,30 +165,43 @@ fn measure(program: &Path, shared: &Path, model: &Model, options: &Options) -> R
     best.ok_or_else(|| "no run".to_owned())
 }
 
-/// Prints the row of a model, and gives Lariat's speed over SPIN's.
-fn show(table: &Table, model: &Model, measured: &Measured) -> f64 {
+/// What is summed up.
+struct Ratios {
+    /// Lariat's speed over SPIN's.
+    speed: f64,
+    /// Lariat's wall-clock time with one thread over that with two.
+    threads: f64,
+    /// Lariat's peak memory in bytes for each state beyond its packed row.
+    over_row: f64,
+}
+
+/// Prints the row of a model.
+fn show(table: &Table, model: &Model, measured: &Measured) -> Ratios {
     let Measured { lariat, spin, one, two } = measured;
     let speed = |states: u64, process: &Finished| states as f64 / process.cpu.max(1e-6) / 1e3;
     let bytes = |states: u64, process: &Finished| process.peak as f64 / states.max(1) as f64;
     let ours = speed(lariat.states, &lariat.process);
     let theirs = speed(spin.states, &spin.process);
-    let ratio = ours / theirs;
+    let ours_bytes = bytes(lariat.states, &lariat.process);
+    let ratios = Ratios { speed: ours / theirs, threads: one / two, over_row: ours_bytes - lariat.state_bytes as f64 };
     table.row(&[
         model.name.to_owned(),
         format_count(lariat.states),
         format_count(spin.states),
         format!("{ours:.0}"),
         format!("{theirs:.0}"),
-        format!("{ratio:.2}"),
-        format!("{:.1}", bytes(lariat.states, &lariat.process)),
+        format!("{:.2}", ratios.speed),
+        model.ltsmin.map_or_else(|| "-".to_owned(), |thousands| thousands.to_string()),
+        format!("{:.2}", ratios.threads),
+        format!("{ours_bytes:.1}"),
+        format!("{:.1}", ratios.over_row),
         format!("{:.1}", bytes(spin.states, &spin.process)),
-        format!("{:.2}", one / two),
     ]);
     if !spin.counted(lariat.states) {
         let difference = i128::from(spin.states) - i128::from(lariat.states);
         table.remark(&format!("SPIN counts other states: {difference:+}"));
     }
-    ratio
+    ratios
 }
 
 fn geometric_mean(ratios: &[f64]) -> f64 {

@@ -43,6 +43,12 @@ impl<'a> Rows<'a> {
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
+
+    /// The first `n` rows, and the others.
+    pub fn split_at(&self, n: usize) -> (Self, Self) {
+        let (first, others) = self.bytes.split_at(n * self.width);
+        (Self::new(first, self.width), Self::new(others, self.width))
+    }
 }
 
 /// Rows that the buffer owns.
@@ -69,6 +75,11 @@ impl RowBuffer {
     pub fn extend(&mut self, rows: Rows<'_>) {
         debug_assert_eq!(rows.width, self.width);
         self.bytes.extend_from_slice(rows.bytes);
+    }
+
+    /// The bytes of all rows, for whoever writes them itself: they must be whole rows.
+    pub fn bytes_mut(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
     }
 
     /// Forgets all rows, and keeps the memory.
@@ -103,12 +114,29 @@ pub struct Edges {
     targets: RowBuffer,
     /// For each source, where its targets end.
     ends: Vec<u32>,
+    full_bytes: usize,
 }
 
 impl Edges {
-    /// An empty buffer for targets of `width` bytes.
+    /// An empty buffer for targets of `width` bytes, as many as there are.
     pub fn new(width: usize) -> Self {
-        Self { targets: RowBuffer::new(width), ends: Vec::new() }
+        Self::bounded(width, usize::MAX)
+    }
+
+    /// An empty buffer that is full with so many bytes of targets: no source is begun then. It may hold more, since sources are not
+    /// divided.
+    pub fn bounded(width: usize, full_bytes: usize) -> Self {
+        Self { targets: RowBuffer::new(width), ends: Vec::new(), full_bytes }
+    }
+
+    /// The bytes of targets with which the buffer is full.
+    pub fn full_bytes(&self) -> usize {
+        self.full_bytes
+    }
+
+    /// Whether no other source should be begun.
+    pub fn is_full(&self) -> bool {
+        self.targets.bytes.len() >= self.full_bytes
     }
 
     /// Appends an edge to the source that is being written.
@@ -154,5 +182,32 @@ impl Edges {
     /// All targets, source after source.
     pub fn targets(&self) -> Rows<'_> {
         self.targets.as_rows()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bounded_buffer_is_full_behind_the_source_that_fills_it() {
+        let mut edges = Edges::bounded(2, 5);
+        for (source, full) in [(1, false), (2, true)] {
+            (0..source).for_each(|_| edges.push(&[1, 2]));
+            edges.end_source();
+            assert_eq!(edges.is_full(), full);
+        }
+        assert_eq!((edges.n_sources(), edges.targets().len()), (2, 3));
+        edges.clear();
+        assert!(!edges.is_full() && edges.full_bytes() == 5);
+        assert!(!Edges::new(2).is_full());
+    }
+
+    #[test]
+    fn rows_are_split_between_rows() {
+        let rows = Rows::new(&[1, 2, 3, 4, 5, 6], 2);
+        let (first, others) = rows.split_at(1);
+        assert_eq!((first.bytes(), others.bytes()), (&[1, 2][..], &[3, 4, 5, 6][..]));
+        assert!(rows.split_at(3).1.is_empty());
     }
 }

@@ -106,13 +106,15 @@ impl Checking<'_> {
 
     fn temporal(&mut self, property: &Temporal, first: bool) -> Result<(), Failure> {
         let graph = property.interpreter(self.loaded)?;
-        let watcher = property.watcher(&graph)?;
+        let watcher = property.search_watcher(&self.options.search, &graph)?;
         let engine = Engine::new(&self.options.search, &graph);
         let product = Product::new(engine.graph(), &*watcher, self.options.temporal.deadlock_runs.into());
         let (found, searched) = self.searcher.find_lasso(&product, watcher.strength(), &mut self.phases)?;
         self.error_reached |= found.error_reached && found.lasso.is_none();
-        let trace =
-            found.lasso.map(|lasso| run_counterexample(&graph, &product, &*watcher, property, lasso)).transpose()?;
+        let trace = match found.lasso {
+            Some(lasso) => Some(run_counterexample(&graph, &product, &*property.watcher(&graph)?, property, lasso)?),
+            None => None,
+        };
         let outcome = PropertyOutcome {
             name: property.name.clone(),
             kind: property.property.kind,

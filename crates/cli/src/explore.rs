@@ -38,7 +38,7 @@ fn explore_product(
     graph: &Interpreter,
     phases: Phases,
 ) -> Result<ExitStatus, Failure> {
-    let watcher = property.watcher(graph)?;
+    let watcher = property.search_watcher(&options.search, graph)?;
     let engine = Engine::new(&options.search, graph);
     let product = Product::new(engine.graph(), &*watcher, options.temporal.deadlock_runs.into());
     explore_graph(options, graph, &product, Some(&*watcher), phases)

@@ -3,9 +3,10 @@
 //! The automaton is the negation of a formula (`--ltl`, `--ltl-file`), comes from a file (`--automaton`), or is the model's property
 //! process (`--property`, or nothing at all). Its propositions are expressions over the model.
 
+use crate::engine;
 use crate::failure::Failure;
 use crate::load;
-use crate::options::{DeadlockRunsOption, TemporalOptions};
+use crate::options::{DeadlockRunsOption, SearchOptions, TemporalOptions};
 use lariat_base::outcome::{AutomatonSummary, PropertyKind};
 use lariat_base::suggest::closest;
 use lariat_base::trace::TraceProperty;
@@ -218,15 +219,24 @@ impl Temporal {
         })
     }
 
-    /// The automaton, ready to watch the model.
+    /// The automaton, ready to judge runs of the model.
     pub fn watcher<'w>(&'w self, graph: &'w Interpreter<'w>) -> Result<Box<dyn Watcher + 'w>, Failure> {
         Ok(match &self.automaton {
             Source::Automaton(automaton) => Box::new(AutomatonWatcher::new(automaton)),
-            Source::Process => {
-                let file = &graph.model().file;
-                Box::new(PropertyProcess::new(graph).map_err(|error| Failure::input(format!("{file}: {error}")))?)
-            }
+            Source::Process => Box::new(property_process(graph)?),
         })
+    }
+
+    /// The same automaton, as fast as the options allow, for a search.
+    pub fn search_watcher<'w>(
+        &'w self,
+        options: &SearchOptions,
+        graph: &'w Interpreter<'w>,
+    ) -> Result<Box<dyn Watcher + 'w>, Failure> {
+        match &self.automaton {
+            Source::Automaton(_) => self.watcher(graph),
+            Source::Process => engine::property_watcher(options, || property_process(graph)),
+        }
     }
 
     /// The automaton in brief.
@@ -241,6 +251,10 @@ impl Temporal {
             }
         })
     }
+}
+
+fn property_process<'w>(graph: &'w Interpreter<'w>) -> Result<PropertyProcess<'w>, Failure> {
+    PropertyProcess::new(graph).map_err(|error| Failure::input(format!("{}: {error}", graph.model().file)))
 }
 
 /// Where a proposition stands in a formula, as a whole: not as a part of other names.

@@ -277,9 +277,27 @@ fn both_engines_give_the_same_answers() {
         let folder = scratch(&format!("engine_{engine}"));
         lariat(&["check", &write(&folder, "race.dve", RACE.as_bytes()), "--engine", engine, "--deadlock"]).expect(1);
     }
-    let note = "note: the model is interpreted";
     let synchronous = model("arbiter.mdve");
-    assert!(lariat(&["explore", &synchronous]).expect(0).err.contains(note));
-    assert!(!lariat(&["explore", &synchronous, "--quiet"]).expect(0).err.contains(note));
-    assert!(!lariat(&["explore", &synchronous, "--engine", "interpreter"]).expect(0).err.contains(note));
+    let [jit, interpreter] = ["jit", "interpreter"].map(|engine| {
+        let found = lariat(&["explore", &synchronous, "--engine", engine, "--json"]).expect(0);
+        assert_eq!(found.err, "");
+        ["states", "transitions", "levels", "deadlocks"].map(|field| found.json()[field].clone())
+    });
+    assert_eq!(jit, interpreter);
+}
+
+#[test]
+fn a_model_with_too_many_moves_is_interpreted_with_a_note() {
+    let pairs = |process: &str, sync: &str| {
+        let moves: Vec<String> = (0..300).map(|i| format!("s{i} -> s{} {{ sync {sync}; }}", (i + 1) % 300)).collect();
+        let locations: Vec<String> = (0..300).map(|i| format!("s{i}")).collect();
+        format!("process {process} {{ state {}; init s0; trans {}; }}\n", locations.join(", "), moves.join(", "))
+    };
+    let text = format!("channel c;\n{}{}system async;\n", pairs("P", "c!"), pairs("Q", "c?"));
+    let file = write(&scratch("many_moves"), "pairs.dve", text.as_bytes());
+    let note = "note: the model is interpreted";
+    let ran = lariat(&["explore", &file]).expect(0);
+    assert!(ran.err.contains(note) && ran.out.contains("300 states"), "{}{}", ran.err, ran.out);
+    assert!(!lariat(&["explore", &file, "--quiet"]).expect(0).err.contains(note));
+    assert!(!lariat(&["explore", &file, "--engine", "interpreter"]).expect(0).err.contains(note));
 }

@@ -163,6 +163,9 @@ impl Expander for Interpreting<'_, '_> {
         let layout = &graph.layout;
         let width = layout.row_bytes();
         for row in from.iter() {
+            if out.is_full() {
+                break;
+            }
             if row != layout.error_row() {
                 self.load(row);
                 let Self { row, next_row, cells, scratch, .. } = self;

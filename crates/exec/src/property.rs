@@ -78,6 +78,26 @@ impl<'m> PropertyProcess<'m> {
         })
     }
 
+    /// The model.
+    pub fn model(&self) -> &'m Model {
+        self.model
+    }
+
+    /// The process's number.
+    pub fn id(&self) -> ProcessId {
+        self.id
+    }
+
+    /// How states of the system become rows.
+    pub fn system(&self) -> &Layout {
+        self.system
+    }
+
+    /// How states of the process become parts; the first field is that of the model's first cell behind the system's.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
     /// The process.
     pub fn process(&self) -> &'m Process {
         self.model.process(self.id)

@@ -85,7 +85,8 @@ pub trait Graph: Sync {
 
 /// Makes successors and labels for batches of rows.
 pub trait Expander: Send {
-    /// Appends the successors of every row to `out`, which must be empty. Parallel edges and self-loops are kept, and
+    /// Appends the successors of every row to `out`, which must be empty; where `out` is bounded, possibly of the first rows only, of one
+    /// at least. How many it were is the number of sources in `out`. Parallel edges and self-loops are kept, and
     /// the order of a row's edges is always the same, so that an edge is named by its source and its place.
     fn expand(&mut self, from: Rows<'_>, out: &mut Edges) -> Result<(), GraphError>;
 

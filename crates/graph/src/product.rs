@@ -72,7 +72,6 @@ impl Graph for Product<'_> {
             edges: Edges::new(self.model_bytes),
             labels: Vec::new(),
             parts: RowBuffer::new(self.watcher.part_bytes()),
-            target: Vec::with_capacity(self.row_bytes()),
         })
     }
 
@@ -98,13 +97,15 @@ struct Multiplying<'p> {
     edges: Edges,
     labels: Vec<u64>,
     parts: RowBuffer,
-    target: Vec<u8>,
 }
 
 impl Multiplying<'_> {
-    /// Expands the states of the batch, and notes their labels.
-    fn expand_states(&mut self, from: Rows<'_>) -> Result<(), GraphError> {
+    /// Expands the states of the batch, and notes their labels. With a bound there may be edges of the first states only.
+    fn expand_states(&mut self, from: Rows<'_>, full_bytes: usize) -> Result<(), GraphError> {
         self.states.clear();
+        if self.edges.full_bytes() != full_bytes {
+            self.edges = Edges::bounded(self.product.model_bytes, full_bytes);
+        }
         self.edges.clear();
         self.labels.clear();
         for row in from.iter() {
@@ -128,19 +129,19 @@ impl Multiplying<'_> {
             && (product.deadlocks == DeadlockRuns::Ignore || product.model.is_error(self.states.row(place)))
     }
 
-    fn push(&mut self, place: usize, out: &mut Edges) {
-        let Self { states, edges, parts, target, .. } = self;
+    fn push(&self, place: usize, out: &mut Edges) {
+        let next = self.edges.targets_of(place);
+        let parts = self.parts.as_rows();
+        let (targets, _) = out.parts_mut();
+        targets.reserve(next.len().max(1) * parts.len() * (next.width() + parts.width()));
         let mut with_parts = |state: &[u8]| {
-            for part in parts.as_rows().iter() {
-                target.clear();
-                target.extend_from_slice(state);
-                target.extend_from_slice(part);
-                out.push(target);
+            for part in parts.iter() {
+                targets.extend_from_slice(state);
+                targets.extend_from_slice(part);
             }
         };
-        let next = edges.targets_of(place);
         if next.is_empty() {
-            with_parts(states.row(place));
+            with_parts(self.states.row(place));
         }
         next.iter().for_each(with_parts);
     }
@@ -148,12 +149,15 @@ impl Multiplying<'_> {
 
 impl Expander for Multiplying<'_> {
     fn expand(&mut self, from: Rows<'_>, out: &mut Edges) -> Result<(), GraphError> {
-        self.expand_states(from)?;
+        self.expand_states(from, out.full_bytes())?;
         let mut place = 0;
         let mut looked_at = None;
         for row in from.iter() {
             let (state, part) = row.split_at(self.product.model_bytes);
             place += usize::from(self.states.row(place) != state);
+            if out.is_full() || place >= self.edges.n_sources() {
+                break;
+            }
             if !self.ends(place) {
                 if looked_at != Some(place) {
                     self.mover.look(state, self.labels.get(place).copied().unwrap_or(0));
@@ -169,10 +173,8 @@ impl Expander for Multiplying<'_> {
     }
 
     fn labels(&mut self, rows: Rows<'_>, out: &mut Vec<u64>) -> Result<(), GraphError> {
-        for row in rows.iter() {
-            let state = self.product.model_row(row);
-            self.expander.labels(Rows::new(state, state.len()), out)?;
-        }
-        Ok(())
+        self.states.clear();
+        rows.iter().for_each(|row| self.states.push(self.product.model_row(row)));
+        self.expander.labels(self.states.as_rows(), out)
     }
 }

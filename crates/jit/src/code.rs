@@ -1,18 +1,24 @@
 //! From a plan to machine code in memory.
+//!
+//! Functions are compiled apart from each other, by several threads where there is much to do, and put together at the end.
 
 #![expect(unsafe_code, reason = "machine code is memory that is called")]
 
 use crate::Unsupported;
-use crate::element::ElementTable;
-use crate::function::Emitter;
-use crate::plan::Plan;
-use cranelift_codegen::ir::{AbiParam, Signature, UserFuncName, types};
+use crate::element::Tables;
+use crate::function::{Emitter, Setting};
+use crate::threads;
+use cranelift_codegen::control::ControlPlane;
+use cranelift_codegen::ir::{
+    AbiParam, ExtFuncData, ExternalName, FuncRef, Function, Signature, UserExternalName, UserFuncName, types,
+};
+use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
-use cranelift_codegen::{Context, isa::OwnedTargetIsa};
+use cranelift_codegen::{CodegenError, Context};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{FuncId, Linkage, Module, ModuleError, default_libcall_names};
-use lariat_exec::Interpreter;
+use cranelift_module::{FuncId, Linkage, Module, ModuleReloc, default_libcall_names};
+use lariat_exec::Label;
 use std::mem::ManuallyDrop;
 
 /// What compiled code tells about a value that was outside of its inferred range.
@@ -25,19 +31,15 @@ pub(crate) struct RangeBroken {
     pub(crate) value: i32,
 }
 
-/// See `function.rs`: first row, end of rows, out, ends, start of out, context; returns the end of what was written.
-pub(crate) type Expand =
-    unsafe extern "C" fn(*const u8, *const u8, *mut u8, *mut u32, *const u8, *mut RangeBroken) -> *mut u8;
-/// See `labels.rs`: first row, end of rows, out, context.
-pub(crate) type Labels = unsafe extern "C" fn(*const u8, *const u8, *mut u64, *mut RangeBroken);
+/// Functions and what they do.
+type Named = Vec<(Role, FuncId)>;
 
 /// The code of a model.
 pub(crate) struct Code {
     module: ManuallyDrop<JITModule>,
-    pub(crate) expand: Expand,
-    pub(crate) labels: Labels,
+    functions: Named,
     /// Code refers to them by address.
-    _tables: Vec<ElementTable>,
+    _tables: Vec<Tables>,
 }
 
 // SAFETY: after it was made the module is not touched before it is dropped; code and tables are only read.
@@ -56,13 +58,15 @@ fn generator(error: impl std::fmt::Display) -> Unsupported {
     Unsupported::Generator(error.to_string())
 }
 
-fn machine() -> Result<OwnedTargetIsa, Unsupported> {
+fn machine(in_memory: bool) -> Result<OwnedTargetIsa, Unsupported> {
     if cfg!(target_endian = "big") {
         return Err(Unsupported::Machine("its byte order".to_owned()));
     }
     let mut flags = settings::builder();
     let verify = if cfg!(debug_assertions) { "true" } else { "false" };
-    for (name, value) in [("opt_level", "speed"), ("enable_verifier", verify), ("is_pic", "false")] {
+    // The code for wide rows, which are never in registers as a whole, gains nothing.
+    let level = if in_memory { "none" } else { "speed" };
+    for (name, value) in [("opt_level", level), ("enable_verifier", verify), ("is_pic", "false")] {
         flags.set(name, value).map_err(generator)?;
     }
     let isa = cranelift_native::builder().map_err(|why| Unsupported::Machine(why.to_owned()))?;
@@ -73,90 +77,180 @@ fn machine() -> Result<OwnedTargetIsa, Unsupported> {
     Ok(isa)
 }
 
-struct Maker<'a> {
-    module: JITModule,
-    context: Context,
-    builder: FunctionBuilderContext,
-    tables: Vec<ElementTable>,
-    interpreter: &'a Interpreter<'a>,
-    plan: &'a Plan,
+/// What a function does; see `function.rs`, `labels.rs`, `copy.rs`.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum Role {
+    Copy,
+    /// The moves of the group with this number.
+    Moves(usize),
+    Expand,
+    Labels,
 }
 
-impl Code {
-    pub(crate) fn new(interpreter: &Interpreter, plan: &Plan) -> Result<Self, Unsupported> {
-        let module = JITModule::new(JITBuilder::with_isa(machine()?, default_libcall_names()));
-        let context = module.make_context();
-        let builder = FunctionBuilderContext::new();
-        let mut maker = Maker { module, context, builder, tables: Vec::new(), interpreter, plan };
-        let made = maker.make();
-        let Maker { mut module, tables, .. } = maker;
-        let finished = made.and_then(|ids| {
-            module.finalize_definitions()?;
-            Ok(ids)
-        });
-        let (expand, labels) = match finished {
-            Ok(ids) => ids,
-            Err(error) => {
-                // SAFETY: none of its code was ever called.
-                unsafe { module.free_memory() };
-                return Err(generator(error));
-            }
-        };
-        let (expand, labels) = (module.get_finalized_function(expand), module.get_finalized_function(labels));
-        // SAFETY: the addresses are those of functions that were made with these signatures, in the machine's C convention.
-        let (expand, labels) = unsafe {
-            (std::mem::transmute::<*const u8, Expand>(expand), std::mem::transmute::<*const u8, Labels>(labels))
-        };
-        Ok(Self { module: ManuallyDrop::new(module), expand, labels, _tables: tables })
+impl Role {
+    fn name(&self) -> String {
+        match self {
+            Role::Copy => "copy".to_owned(),
+            Role::Moves(group) => format!("moves{group}"),
+            Role::Expand => "expand".to_owned(),
+            Role::Labels => "labels".to_owned(),
+        }
     }
-}
 
-impl Maker<'_> {
-    fn signature(&self, n_parameters: usize, returns: bool) -> Signature {
-        let mut signature = self.module.make_signature();
+    fn signature(&self, isa: &OwnedTargetIsa) -> Signature {
+        let (n_parameters, returns) = match self {
+            Role::Copy => (2, false),
+            Role::Moves(_) => (3, true),
+            Role::Expand => (6, true),
+            Role::Labels => (4, false),
+        };
+        // Whoever copies a row keeps all registers.
+        let convention = if let Role::Copy = self { CallConv::PreserveAll } else { isa.default_call_conv() };
+        let mut signature = Signature::new(convention);
         signature.params.extend((0..n_parameters).map(|_| AbiParam::new(types::I64)));
         signature.returns.extend(returns.then(|| AbiParam::new(types::I64)));
         signature
     }
+}
 
-    /// Makes all functions; returns those that are called from outside.
-    fn make(&mut self) -> Result<(FuncId, FuncId), Box<ModuleError>> {
-        let mut parts = Vec::new();
-        if self.plan.groups.len() > 1 {
-            let signature = self.signature(3, true);
-            for (i, group) in self.plan.groups.iter().enumerate() {
-                parts.push(self.function(&format!("moves{i}"), &signature, &[], |emitter, _| {
-                    emitter.moves(group.clone());
-                })?);
+/// A function that is to be made.
+struct Planned {
+    id: FuncId,
+    role: Role,
+    signature: Signature,
+}
+
+/// A function that was made.
+struct Made {
+    id: FuncId,
+    bytes: Vec<u8>,
+    alignment: u64,
+    relocations: Vec<ModuleReloc>,
+}
+
+impl Code {
+    /// Makes functions with these roles, and those that they call.
+    pub(crate) fn new(setting: Setting, roles: &[Role], labels: &[Label]) -> Result<Self, Unsupported> {
+        let isa = machine(setting.in_memory)?;
+        let mut module = JITModule::new(JITBuilder::with_isa(isa.clone(), default_libcall_names()));
+        let made = Maker::new(&mut module, setting, roles, labels, isa).and_then(|maker| maker.make(&mut module));
+        match made {
+            Ok((functions, tables)) => Ok(Self { module: ManuallyDrop::new(module), functions, _tables: tables }),
+            Err(error) => {
+                // SAFETY: none of its code was ever called.
+                unsafe { module.free_memory() };
+                Err(error)
             }
         }
-        let signature = self.signature(6, true);
-        let expand = self.function("expand", &signature, &parts, |emitter, parts| emitter.expand(parts))?;
-        let signature = self.signature(4, false);
-        let interpreter = self.interpreter;
-        let labels = self.function("labels", &signature, &[], |emitter, _| emitter.labels(interpreter.labels()))?;
-        Ok((expand, labels))
     }
 
-    fn function(
-        &mut self,
-        name: &str,
-        signature: &Signature,
-        calls: &[FuncId],
-        body: impl FnOnce(&mut Emitter, &[cranelift_codegen::ir::FuncRef]),
-    ) -> Result<FuncId, Box<ModuleError>> {
-        let id = self.module.declare_function(name, Linkage::Local, signature)?;
-        self.context.func.signature = signature.clone();
-        self.context.func.name = UserFuncName::user(0, id.as_u32());
-        let builder = FunctionBuilder::new(&mut self.context.func, &mut self.builder);
-        let calls: Vec<_> = calls.iter().map(|call| self.module.declare_func_in_func(*call, builder.func)).collect();
-        let (model, layout) = (self.interpreter.model(), self.interpreter.layout());
-        let mut emitter = Emitter::new(builder, model, layout, self.plan, &mut self.tables);
-        body(&mut emitter, &calls);
+    /// Where the function with this role is, with the signature of the role and in the machine's C convention. It is there as long as
+    /// this is.
+    pub(crate) fn address(&self, role: &Role) -> Result<*const u8, Unsupported> {
+        let function = self.functions.iter().find(|(known, _)| known == role);
+        let (_, id) = function.ok_or_else(|| generator("a function is missing"))?;
+        Ok(self.module.get_finalized_function(*id))
+    }
+}
+
+/// Makes the functions of a model.
+struct Maker<'a> {
+    isa: OwnedTargetIsa,
+    setting: Setting<'a>,
+    labels: &'a [Label],
+    functions: Vec<Planned>,
+}
+
+impl<'a> Maker<'a> {
+    fn new(
+        module: &mut JITModule,
+        setting: Setting<'a>,
+        roles: &[Role],
+        labels: &'a [Label],
+        isa: OwnedTargetIsa,
+    ) -> Result<Self, Unsupported> {
+        let mut functions = Vec::with_capacity(roles.len());
+        for role in roles {
+            let signature = role.signature(&isa);
+            let id = module.declare_function(&role.name(), Linkage::Local, &signature).map_err(generator)?;
+            functions.push(Planned { id, role: role.clone(), signature });
+        }
+        Ok(Self { isa, setting, labels, functions })
+    }
+
+    /// Makes all functions.
+    fn make(&self, module: &mut JITModule) -> Result<(Named, Vec<Tables>), Unsupported> {
+        let n_moves = self.setting.plan.n_moves;
+        let (made, workers) = threads::compile(self.functions.len(), n_moves, |i, worker: &mut Worker| {
+            self.function(&self.functions[i], worker).map_err(generator)
+        })?;
+        for function in made {
+            let Made { id, bytes, alignment, relocations } = function;
+            module.define_function_bytes(id, alignment, &bytes, &relocations).map_err(generator)?;
+        }
+        module.finalize_definitions().map_err(generator)?;
+        let functions = self.functions.iter().map(|function| (function.role.clone(), function.id)).collect();
+        Ok((functions, workers.into_iter().map(|worker| worker.tables).collect()))
+    }
+
+    fn function(&self, planned: &Planned, worker: &mut Worker) -> Result<Made, CodegenError> {
+        let Worker { context, builder, tables } = worker;
+        context.func.signature = planned.signature.clone();
+        context.func.name = UserFuncName::user(0, planned.id.as_u32());
+        let mut moves = Vec::new();
+        let mut copy = None;
+        for other in &self.functions {
+            match (&planned.role, &other.role) {
+                (Role::Expand, Role::Moves(_)) => moves.push(import(&mut context.func, other)),
+                (Role::Expand | Role::Moves(_) | Role::Labels, Role::Copy) => {
+                    copy = Some(import(&mut context.func, other));
+                }
+                _ => {}
+            }
+        }
+        let mut emitter = Emitter::new(FunctionBuilder::new(&mut context.func, builder), self.setting, tables);
+        emitter.copy = copy;
+        match &planned.role {
+            Role::Copy => emitter.copy_function(),
+            Role::Moves(group) => emitter.moves(*group),
+            Role::Expand => emitter.expand(&moves),
+            Role::Labels => emitter.labels(self.labels),
+        }
         emitter.b.seal_all_blocks();
-        emitter.b.finalize(self.module.target_config());
-        self.module.define_function(id, &mut self.context)?;
-        self.module.clear_context(&mut self.context);
-        Ok(id)
+        emitter.b.finalize(self.isa.frontend_config());
+        context.compile(&*self.isa, &mut ControlPlane::default()).map_err(|error| error.inner)?;
+        let made = context.compiled_code().map(|code| Made {
+            id: planned.id,
+            bytes: code.code_buffer().to_vec(),
+            alignment: u64::from(code.buffer.alignment),
+            relocations: code
+                .buffer
+                .relocs()
+                .iter()
+                .map(|relocation| ModuleReloc::from_mach_reloc(relocation, &context.func, planned.id))
+                .collect(),
+        });
+        context.clear();
+        made.ok_or_else(|| CodegenError::Unsupported("no code".to_owned()))
+    }
+}
+
+fn import(function: &mut Function, other: &Planned) -> FuncRef {
+    let name = UserExternalName { namespace: 0, index: other.id.as_u32() };
+    let name = ExternalName::user(function.declare_imported_user_function(name));
+    let signature = function.import_signature(other.signature.clone());
+    function.import_function(ExtFuncData { name, signature, colocated: true, patchable: false })
+}
+
+/// The space that a thread works with, and the tables that its code refers to.
+struct Worker {
+    context: Context,
+    builder: FunctionBuilderContext,
+    tables: Tables,
+}
+
+impl Default for Worker {
+    fn default() -> Self {
+        Self { context: Context::new(), builder: FunctionBuilderContext::new(), tables: Tables::default() }
     }
 }

@@ -15,7 +15,7 @@ enum Resolved {
 impl Emitter<'_, '_> {
     /// The state after one process moved alone, or with a buffer that allows it.
     pub(crate) fn single(&mut self, transition: &Transition, old: &State) -> State {
-        let mut next = old.clone();
+        let mut next = self.next_of(old);
         match &transition.communication {
             Communication::None => {}
             Communication::Send { channel, values } => {
@@ -103,7 +103,7 @@ impl Emitter<'_, '_> {
         if sender.writes_global.iter().any(|variable| receiver.writes_global.contains(variable)) {
             return None;
         }
-        let mut next = old.clone();
+        let mut next = self.next_of(old);
         if let (Communication::Send { channel, values }, Communication::Receive { targets, .. }) =
             (&sender.communication, &receiver.communication)
         {

@@ -10,6 +10,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use lariat_exec::Field;
 use lariat_model::{CellId, Interval};
+use std::sync::Arc;
 
 /// Cells `first`, `first + stride`, ..., as many as `length`.
 #[derive(Clone, Copy)]
@@ -33,12 +34,34 @@ impl Elements {
     }
 
     fn contains(self, cell: CellId) -> bool {
-        self.cells().any(|c| c == cell)
+        let above = cell.0.wrapping_sub(self.first.0);
+        cell >= self.first && above.is_multiple_of(self.stride) && above / self.stride < self.length
     }
 }
 
 /// For each element: first bit, mask, what zero stands for, the range's low end and span, the cell.
 pub(crate) type ElementTable = Box<[[u32; 8]]>;
+/// Tables that code refers to by address.
+#[derive(Default)]
+pub(crate) struct Tables {
+    elements: Vec<ElementTable>,
+    values: Vec<Arc<[i32]>>,
+    row: Option<Box<[u8]>>,
+}
+
+impl Tables {
+    /// The address of a table of values, which lives as long as this.
+    pub(crate) fn keep(&mut self, table: &Arc<[i32]>) -> i64 {
+        self.values.push(Arc::clone(table));
+        table.as_ptr() as i64
+    }
+
+    /// The address of a copy of the row, which is always the same one and lives as long as this.
+    pub(crate) fn keep_row(&mut self, row: &[u8]) -> i64 {
+        self.row.get_or_insert_with(|| row.into()).as_ptr() as i64
+    }
+}
+
 const TABLE_ROW_LOG2: i64 = 5;
 
 /// The fields of elements that are alike: the first one, and how far the next is.
@@ -60,8 +83,11 @@ impl Emitter<'_, '_> {
         alike.then_some(Alike { first, step })
     }
 
-    /// The word that all elements lie in.
-    fn one_word(&self, elements: Elements) -> Option<usize> {
+    /// The word that all elements lie in, if it is in a register.
+    fn register_of(&self, elements: Elements) -> Option<usize> {
+        if self.in_memory {
+            return None;
+        }
         let last = self.field(elements.cell(elements.length - 1));
         let (word, _) = word_and_bit(self.field(elements.first).bit);
         (last.bit + last.bits <= (word as u32 + 1) * 64).then_some(word)
@@ -85,7 +111,7 @@ impl Emitter<'_, '_> {
         if state.written.keys().any(|cell| elements.contains(*cell)) {
             self.flush(&mut state, |cell| elements.contains(cell));
         }
-        match (self.alike(elements), self.one_word(elements)) {
+        match (self.alike(elements), self.register_of(elements)) {
             (Some(alike), _) if alike.first.bits == 0 => self.constant(alike.first.low),
             (Some(alike), Some(word)) => {
                 let shift = self.shift_in_word(&alike, index);
@@ -127,7 +153,7 @@ impl Emitter<'_, '_> {
             Some(_) => self.check_range(elements.first, value, bounds),
             None => self.check_element_range(elements, index, value, bounds),
         }
-        match (alike, self.one_word(elements)) {
+        match (alike, self.register_of(elements)) {
             (Some(alike), _) if alike.first.bits == 0 => {}
             (Some(alike), Some(word)) => {
                 let shift = self.shift_in_word(&alike, index);
@@ -168,18 +194,11 @@ impl Emitter<'_, '_> {
         let inside = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, above, span);
         let done = self.b.create_block();
         let outside = self.b.create_block();
-        let broken = self.b.create_block();
         self.b.set_cold_block(outside);
-        self.b.set_cold_block(broken);
         self.b.ins().brif(inside, done, &[], outside, &[]);
         self.b.switch_to_block(outside);
-        let allowed = self.is_in(value, self.model.cells[elements.first.index()].allowed);
-        let fault = self.fault_block();
-        self.b.ins().brif(allowed, broken, &[], fault, &[]);
-        self.b.switch_to_block(broken);
         let cell = self.table_entry(row, 5);
-        self.tell_range_broken(cell, value);
-        self.b.ins().jump(done, &[]);
+        self.fault_or_broken(cell, value, self.model.cells[elements.first.index()].allowed);
         self.b.switch_to_block(done);
     }
 
@@ -191,27 +210,34 @@ impl Emitter<'_, '_> {
         self.b.ins().bor(kept, bits)
     }
 
+    fn times(&mut self, value: Value, constant: u32) -> Value {
+        if constant == 1 { value } else { self.b.ins().imul_imm_u(value, i64::from(constant)) }
+    }
+
     fn bit_of(&mut self, alike: &Alike, index: Value) -> Value {
-        let bit = self.b.ins().imul_imm_u(index, i64::from(alike.step));
+        let bit = self.times(index, alike.step);
         self.plus(bit, alike.first.bit as i32)
     }
 
     fn shift_in_word(&mut self, alike: &Alike, index: Value) -> Value {
-        let bit = self.b.ins().imul_imm_u(index, i64::from(alike.step));
+        let bit = self.times(index, alike.step);
         self.plus(bit, word_and_bit(alike.first.bit).1 as i32)
     }
 
     /// The address of the state's words in memory.
     fn in_memory(&mut self, state: &State, elements: Elements) -> Value {
+        if self.in_memory {
+            return self.memory_of(state, elements.first);
+        }
         if state.is_old {
-            return self.b.ins().stack_addr(types::I64, self.old_memory, 0);
+            return self.old_memory();
         }
         self.spill(state, elements)
     }
 
     /// Puts the words of a new state that the elements lie in into memory.
     fn spill(&mut self, state: &State, elements: Elements) -> Value {
-        let memory = self.b.ins().stack_addr(types::I64, self.new_memory, 0);
+        let memory = self.new_memory();
         for word in self.words_of(elements) {
             self.b.ins().store(MemFlagsData::trusted(), state.words[word], memory, word as i32 * 8);
         }
@@ -236,11 +262,14 @@ impl Emitter<'_, '_> {
     }
 
     fn store_bits(&mut self, state: &mut State, elements: Elements, bit: Value, ones: Value, bits: Value) {
-        let memory = self.spill(state, elements);
+        let memory = if self.in_memory { self.new_row } else { self.spill(state, elements) };
         let (address, shift, _) = self.load_bits(memory, bit);
         let word = self.b.ins().load(types::I64, MemFlagsData::trusted(), address, 0);
         let word = self.merged(word, ones, bits, shift);
         self.b.ins().store(MemFlagsData::trusted(), word, address, 0);
+        if self.in_memory {
+            return;
+        }
         for word in self.words_of(elements) {
             state.words[word] = self.b.ins().load(types::I64, MemFlagsData::trusted(), memory, word as i32 * 8);
         }
@@ -256,7 +285,7 @@ impl Emitter<'_, '_> {
         });
         let table: ElementTable = rows.collect();
         let address = table.as_ptr() as i64;
-        self.tables.push(table);
+        self.tables.elements.push(table);
         let table = self.b.ins().iconst(types::I64, address);
         let index = self.b.ins().uextend(types::I64, index);
         let offset = self.b.ins().ishl_imm_u(index, TABLE_ROW_LOG2);

@@ -5,7 +5,7 @@ use crate::function::Emitter;
 use crate::state::State;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
-use lariat_model::{BinaryOperator, Expression, UnaryOperator};
+use lariat_model::{BinaryOperator, CellId, Expression, UnaryOperator};
 
 /// Right operands of logical operators that are no larger than this are computed rather than jumped around.
 const NODES_WITHOUT_JUMP: usize = 10;
@@ -30,8 +30,8 @@ impl Emitter<'_, '_> {
             Expression::TableElement { table, index } => {
                 let at = self.value(index, state);
                 self.check_index(at, table.len() as u32, self.certain_bounds(index, state));
-                // The model keeps the table as long as there is code for it.
-                let table = self.b.ins().iconst(types::I64, table.as_ptr() as i64);
+                let address = self.tables.keep(table);
+                let table = self.b.ins().iconst(types::I64, address);
                 let at = self.b.ins().uextend(types::I64, at);
                 let offset = self.b.ins().ishl_imm_u(at, 2);
                 let address = self.b.ins().iadd(table, offset);
@@ -63,6 +63,11 @@ impl Emitter<'_, '_> {
                 self.b.ins().bxor_imm_u(truth, 1)
             }
             Expression::Binary(operator, left, right) => match (operator, comparison(*operator)) {
+                (_, Some(code @ (IntCC::Equal | IntCC::NotEqual)))
+                    if let Some((cell, value)) = cell_and_constant(left, right) =>
+                {
+                    self.equals(state, cell, value, code)
+                }
                 (_, Some(code)) => {
                     let left = self.value(left, state);
                     let right = self.value(right, state);
@@ -78,6 +83,9 @@ impl Emitter<'_, '_> {
     }
 
     fn is_not_zero(&mut self, expression: &Expression, state: &State) -> Value {
+        if let Expression::Cell(cell) = expression {
+            return self.equals(state, *cell, 0, IntCC::NotEqual);
+        }
         let value = self.value(expression, state);
         self.b.ins().icmp_imm_u(IntCC::NotEqual, value, 0)
     }
@@ -168,6 +176,14 @@ impl Emitter<'_, '_> {
                     || self.can_fault(right, state)
             }
         }
+    }
+}
+
+fn cell_and_constant(left: &Expression, right: &Expression) -> Option<(CellId, i32)> {
+    match (left, right) {
+        (Expression::Cell(cell), Expression::Constant(value))
+        | (Expression::Constant(value), Expression::Cell(cell)) => Some((*cell, *value)),
+        _ => None,
     }
 }
 

@@ -1,118 +1,57 @@
-//! The compiled graph is the interpreter's, edge by edge in the same order, with the same labels.
+//! The compiled graph is the interpreter's, edge by edge in the same order, with the same labels; so is the product with a property process.
+//!
+//! Every message begins with the seed; `LARIAT_SEED` sets another one.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+#![allow(clippy::disallowed_methods, reason = "tests read models, and the seed from the environment")]
 
-use lariat_base::Random;
-use lariat_exec::{Interpreter, Label};
-use lariat_graph::{Edges, Graph, RowBuffer, Rows};
-use lariat_jit::{Compiled, Unsupported};
-use lariat_model::Model;
-use lariat_testkit::{expected_cases, load_model, load_text, models_folder, random_model, shared_folder};
-use std::collections::HashSet;
+mod compare;
 
-/// Explores up to `n_max` states breadth-first in batches and compares all that is asked of both graphs. Where the states go on, random
-/// walks look at what lies deeper. Returns the number of states; none if the model is not compiled.
-fn compare(name: &str, model: &Model, labels: Vec<Label>, n_max: usize) -> Option<usize> {
-    let interpreter = Interpreter::new(model, labels);
-    let compiled = match Compiled::new(&interpreter) {
-        Ok(compiled) => compiled,
-        Err(Unsupported::Model(_)) => return None,
-        Err(other) => panic!("{name}: {other}"),
-    };
-    let width = interpreter.row_bytes();
-    let mut seen = HashSet::new();
-    let mut level = RowBuffer::new(width);
-    interpreter.initial(&mut level);
-    level.as_rows().iter().for_each(|row| assert!(seen.insert(row.to_vec())));
-    let mut checks = Checks { name, interpreter: &interpreter, compiled: &compiled };
-    while !level.is_empty() && seen.len() < n_max {
-        let edges = checks.same(level.as_rows());
-        let mut next = RowBuffer::new(width);
-        for row in edges.targets().iter() {
-            if seen.len() < n_max && seen.insert(row.to_vec()) {
-                next.push(row);
-            }
-        }
-        level = next;
-    }
-    if seen.len() >= n_max {
-        for seed in 0..10 {
-            checks.walk(&mut Random::new(seed), n_max / 20);
-        }
-    }
-    Some(seen.len())
-}
+use compare::{compare, labels, seed};
+use lariat_exec::Interpreter;
+use lariat_graph::{Edges, Graph, Rows};
+use lariat_jit::Compiled;
+use lariat_model::Composition;
+use lariat_testkit::{
+    expected_cases, load_model, load_text, models_folder, random_model, random_model_with_property, shared_folder,
+};
 
-struct Checks<'c> {
-    name: &'c str,
-    interpreter: &'c Interpreter<'c>,
-    compiled: &'c Compiled<'c, 'c>,
-}
+/// States of each model of files.
+const STATES: usize = 10_000;
 
-impl Checks<'_> {
-    fn same(&mut self, rows: Rows<'_>) -> Edges {
-        let (mut wanted, mut edges) = (Edges::new(rows.width()), Edges::new(rows.width()));
-        let wanted_result = self.interpreter.expander().expand(rows, &mut wanted);
-        assert_eq!(self.compiled.expander().expand(rows, &mut edges), wanted_result, "{}", self.name);
-        assert_eq!(edges.n_sources(), rows.len());
-        for (i, row) in rows.iter().enumerate() {
-            let wanted: Vec<&[u8]> = wanted.targets_of(i).iter().collect();
-            let found: Vec<&[u8]> = edges.targets_of(i).iter().collect();
-            let cells = self.interpreter.layout().cells(row);
-            assert_eq!(found, wanted, "{}: {cells:?}: {:?}", self.name, self.interpreter.steps(row));
-            assert_eq!(self.compiled.is_error(row), self.interpreter.is_error(row));
-        }
-        let (mut wanted_labels, mut labels) = (Vec::new(), Vec::new());
-        let wanted_result = self.interpreter.expander().labels(rows, &mut wanted_labels);
-        assert_eq!(self.compiled.expander().labels(rows, &mut labels), wanted_result, "{}", self.name);
-        assert_eq!(labels, wanted_labels, "{}", self.name);
-        edges
-    }
-
-    fn walk(&mut self, random: &mut Random, n_steps: usize) {
-        let mut row = self.interpreter.initial_row();
-        for _ in 0..n_steps {
-            let edges = self.same(Rows::new(&row, row.len()));
-            if edges.targets().is_empty() {
-                return;
-            }
-            row = edges.targets().row(random.below(edges.targets().len())).to_vec();
-        }
-    }
-}
-
-/// Every guard of the model as labels of all kinds, up to 64.
-fn labels(model: &Model, propositions: bool) -> Vec<Label> {
-    let mut labels = vec![Label::Error, Label::AssertionFailed];
-    for guard in model.transitions.iter().filter_map(|t| t.guard.clone()).take(20) {
-        labels.extend([Label::True(guard.clone()), Label::False(guard.clone())]);
-        if propositions {
-            labels.push(Label::Proposition { text: "guard".to_owned(), expression: guard });
-        }
-    }
-    labels
-}
-
+/// Random models, as they are, with a property process, and with rows too wide for registers.
 #[test]
 fn random_models() {
-    let (mut n_states, mut n_compiled) = (0, 0);
-    for seed in 0..2000 {
-        let text = random_model(seed);
+    let (mut n_states, mut n_synchronous, mut n_properties) = (0, 0, 0);
+    for i in 0..1500 {
+        let seed = seed().wrapping_mul(1500).wrapping_add(i);
+        let text = match i % 3 {
+            0 => random_model(seed),
+            1 => random_model_with_property(seed),
+            _ => widened(&random_model_with_property(seed)),
+        };
         let loaded = load_text(&text);
-        let labels = labels(&loaded.model, seed % 2 == 0);
-        if let Some(n) = compare(&format!("seed {seed}\n{text}"), &loaded.model, labels, 2000) {
-            n_states += n;
-            n_compiled += 1;
-        }
+        n_synchronous += usize::from(loaded.model.composition == Composition::Synchronous);
+        n_properties += usize::from(loaded.model.property.is_some());
+        let labels = labels(&loaded.model, i % 2 == 0);
+        n_states += compare(&text, &loaded.model, labels, 1000, seed);
     }
-    assert!(n_compiled > 1500 && n_states > 50_000, "{n_compiled} models, {n_states} states");
+    assert!(n_states > 100_000, "{n_states} states");
+    assert!(n_synchronous > 150 && n_properties > 900, "{n_synchronous} synchronous, {n_properties} with properties");
+}
+
+/// The model with a process that changes a large array, which comes first in the row.
+fn widened(text: &str) -> String {
+    let process = "process Wide { byte k; state w; init w; trans
+  w -> w { effect wide[k] = (wide[(k + 7) % 170] + k) % 3, k = (k + 31) % 170; }; }";
+    format!("byte wide[170];\n{}", text.replacen("process P0", &format!("{process}\nprocess P0"), 1))
 }
 
 #[test]
 fn our_models() {
     for case in expected_cases() {
         let loaded = load_model(&models_folder().join(&case.model), &case.parameters);
-        compare(&case.model, &loaded.model, labels(&loaded.model, false), 20_000);
+        compare(&case.model, &loaded.model, labels(&loaded.model, false), STATES, seed());
     }
 }
 
@@ -125,7 +64,7 @@ fn beem_models() {
     for path in paths {
         let loaded = load_model(&path, &[]);
         let name = path.display().to_string();
-        compare(&name, &loaded.model, labels(&loaded.model, false), 10_000);
+        compare(&name, &loaded.model, labels(&loaded.model, false), STATES, seed());
     }
 }
 
@@ -148,8 +87,61 @@ process Q { byte x; int y; state t0, t1; init t0; trans
 system async;
 ";
     let loaded = load_text(text);
-    let n = compare("large arrays", &loaded.model, labels(&loaded.model, false), 50_000);
-    assert!(n.is_some_and(|n| n >= 50_000), "{n:?}");
+    let n = compare("large arrays", &loaded.model, labels(&loaded.model, false), 50_000, seed());
+    assert!(n >= 50_000, "{n}");
+}
+
+/// So many moves that those of a process, and even of a location, are divided into several functions.
+#[test]
+fn many_moves() {
+    let mut moves = Vec::new();
+    for i in 0..500 {
+        let (from, to) = (i % 4 * i % 3, (i * 7 + 1) % 4);
+        let sync = match i % 5 {
+            0 => " sync c!x;",
+            1 => " sync d?x;",
+            _ => "",
+        };
+        moves.push(format!("s{from} -> s{to} {{ guard (x + {i}) % 11 < 4;{sync} effect x = (x * 3 + {i}) % 13; }}"));
+    }
+    let process = |name: &str, commit: &str, moves: &[String]| {
+        format!("process {name} {{ byte x; state s0, s1, s2, s3; init s0;{commit} trans {}; }}\n", moves.join(",\n"))
+    };
+    let other = ["s0 -> s1 { sync c?x; }", "s1 -> s2 { sync d!x; effect x = 0; }", "s2 -> s0 { guard x < 9; }"]
+        .map(str::to_owned);
+    for commit in ["", " commit s3;"] {
+        let text = format!(
+            "channel c, d;\n{}{}{}{}system async;\n",
+            process("A", "", &moves[..20]),
+            process("B", commit, &moves),
+            process("C", "", &other),
+            process("D", "", &moves[20..60]),
+        );
+        let loaded = load_text(&text);
+        let n = compare(&text, &loaded.model, labels(&loaded.model, false), 2000, seed());
+        assert!(n >= 2000, "{n}");
+    }
+}
+
+/// What a sender's guard says about a shared variable does not outlive the receiver's assignments, which come first; and what a guard says
+/// about an array does not outlive a write to an element that is not known.
+#[test]
+fn what_guards_say_ends_with_the_next_write() {
+    let text = "
+byte g = 1; byte h; byte a[3] = {1, 1, 1}; byte i; channel c;
+process P { byte x; state p; init p; trans
+  p -> p { guard g == 1 && x < 3; sync c!g; effect x = x + g; },
+  p -> p { guard a[1] == 1 && a[2] == 1; effect a[i] = 2, h = a[1] + a[2], i = (i + 1) % 3; },
+  p -> p { guard x == 3 && h > 1; effect x = 0, h = x, g = 1; }; }
+process Q { byte y; state q; init q; trans
+  q -> q { guard g == 1 && y < 250; sync c?y; effect g = y + 4, y = g + y; },
+  q -> q { guard y == 6; sync c?y; effect y = y - 1; },
+  q -> q { guard g > 1; effect g = 1, a[0] = 1, a[1] = 1, a[2] = g; }; }
+system async;
+";
+    let loaded = load_text(text);
+    let n = compare("guards", &loaded.model, labels(&loaded.model, false), STATES, seed());
+    assert!(n > 10, "{n}");
 }
 
 /// Where an inferred range were wrong, both say so, in the same words.
@@ -180,11 +172,4 @@ fn broken_ranges_are_told() {
         };
         assert!(n_steps > 2 && error.to_string().contains("became 5"), "{n_steps}: {error}");
     }
-}
-
-#[test]
-fn synchronous_systems_are_refused() {
-    let loaded = load_text("process P { state a; init a; trans a -> a {}; } system sync;");
-    let interpreter = Interpreter::new(&loaded.model, Vec::new());
-    assert!(matches!(Compiled::new(&interpreter), Err(Unsupported::Model(_))));
 }

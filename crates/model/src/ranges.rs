@@ -9,12 +9,16 @@
 //! A value outside a variable's type leads to the error state, which has a row of its own; so what an assignment can
 //! leave in a cell is cut to the type.
 //!
+//! What a replay finds depends on the intervals that the transition reads alone; one that read nothing new is left out.
+//!
 //! # Why it ends
 //! After [`GROWTH_BEFORE_WIDENING`] changes a bound of a cell jumps to the next constant of the model, at last to the bound of its type.
 
 mod arithmetic;
+mod reads;
 mod refine;
 
+use reads::News;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
@@ -31,13 +35,15 @@ pub fn infer_ranges(model: &mut Model) {
     let mut analysis = Analysis {
         ranges: model.cells.iter().map(|c| Interval::point(c.initial)).collect(),
         growth: vec![[0; 2]; model.cells.len()],
-        changed: true,
+        news: News::new(model),
         thresholds,
         model,
     };
-    while std::mem::take(&mut analysis.changed) {
-        for transition in &analysis.model.transitions {
-            analysis.replay(transition);
+    while analysis.news.begin_round() {
+        for (i, transition) in analysis.model.transitions.iter().enumerate() {
+            if analysis.news.for_transition(i) {
+                analysis.replay(transition);
+            }
         }
     }
     let ranges = analysis.ranges;
@@ -50,7 +56,7 @@ struct Analysis<'m> {
     model: &'m Model,
     ranges: Vec<Interval>,
     growth: Vec<[u8; 2]>,
-    changed: bool,
+    news: News,
     /// All constants of the model and their neighbours, sorted.
     thresholds: Vec<i32>,
 }
@@ -168,8 +174,9 @@ impl Analysis<'_> {
             // Senders grow all slots alike, so the oldest one stands for every item.
             return Some(ranges[length.index() + 1 + i]);
         }
-        let sent = self.model.transitions.iter().filter_map(|t| match &t.communication {
-            Communication::Send { channel: c, values } if *c == channel => {
+        let senders = self.news.senders(channel).map(|sender| &self.model.transitions[sender]);
+        let sent = senders.filter_map(|t| match &t.communication {
+            Communication::Send { values, .. } => {
                 let mut local = Local { ranges, known: BTreeMap::new() };
                 let enabled = t.guard.as_ref().is_none_or(|guard| local.refine(guard, true));
                 if enabled { local.value(&values[i]) } else { None }
@@ -238,7 +245,7 @@ impl Analysis<'_> {
             }
         }
         self.ranges[cell.index()] = new;
-        self.changed = true;
+        self.news.changed(cell);
     }
 }
 

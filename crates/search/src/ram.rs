@@ -31,6 +31,8 @@ const QUEUE_SHARE: u64 = 4;
 const QUEUE_BYTES_MIN: u64 = 1 << 20;
 /// Rows that are expanded together.
 const BATCH_ROWS: usize = 256;
+/// Their successors take no more bytes than this, unless those of one row do.
+const BATCH_BYTES: usize = 4 << 20;
 /// Rows that are sent together.
 const LETTER_ROWS: usize = 1024;
 /// Letters that may wait for a worker before those who write to it wait, too.
@@ -240,7 +242,7 @@ impl<'w> Worker<'w> {
             visited: visited.map_err(|_| SearchError::BudgetTooSmall)?,
             recent: Recent::new(width),
             expander: shared.graph.expander(),
-            edges: Edges::new(width),
+            edges: Edges::bounded(width, BATCH_BYTES),
             own: RowBuffer::new(width),
             own_hashes: Vec::new(),
             letters: (0..shared.n_workers()).map(|_| RowBuffer::new(width)).collect(),
@@ -308,23 +310,28 @@ impl<'w> Worker<'w> {
     }
 
     /// False if the search is to stop.
-    fn expand_unless_stopped(&mut self, rows: Rows<'_>) -> Result<bool, SearchError> {
+    fn expand_unless_stopped(&mut self, mut rows: Rows<'_>) -> Result<bool, SearchError> {
         let shared = self.shared;
-        if let Some(limit) = shared.context.stop.reason() {
-            shared.stop_for(limit);
+        while !rows.is_empty() {
+            if let Some(limit) = shared.context.stop.reason() {
+                shared.stop_for(limit);
+            }
+            if shared.is_stopped() {
+                return Ok(false);
+            }
+            let n_rows = self.expand_batch(rows)?;
+            shared.frontier.fetch_sub(n_rows as u64, Ordering::Relaxed);
+            shared.progress();
+            rows = rows.split_at(n_rows).1;
         }
-        if shared.is_stopped() {
-            return Ok(false);
-        }
-        self.expand_batch(rows)?;
-        shared.frontier.fetch_sub(rows.len() as u64, Ordering::Relaxed);
-        shared.progress();
         Ok(true)
     }
 
-    fn expand_batch(&mut self, rows: Rows<'_>) -> Result<(), SearchError> {
+    /// Expands rows from the first on, as many as make a batch of successors; returns how many.
+    fn expand_batch(&mut self, rows: Rows<'_>) -> Result<usize, SearchError> {
         self.edges.clear();
         self.expander.expand(rows, &mut self.edges)?;
+        let (rows, _) = rows.split_at(self.edges.n_sources());
         self.shared.transitions.fetch_add(self.edges.targets().len() as u64, Ordering::Relaxed);
         if self.shared.graph.has_acceptance() {
             let n_accepting = rows.iter().filter(|row| self.shared.graph.is_accepting(row)).count();
@@ -339,7 +346,7 @@ impl<'w> Worker<'w> {
         let level = self.shared.level.load(Ordering::Relaxed) as usize;
         let routed = self.route(edges.targets(), level + 1);
         self.edges = edges;
-        routed
+        routed.map(|()| rows.len())
     }
 
     fn dead_end(&self, row: &[u8]) {
@@ -540,7 +547,7 @@ fn find_predecessor(
     level: usize,
     target: &[u8],
 ) -> Result<Option<Vec<u8>>, SearchError> {
-    let mut edges = Edges::new(target.len());
+    let mut edges = Edges::bounded(target.len(), BATCH_BYTES);
     let mut found = Ok(None);
     for worker in workers {
         worker.visited.for_rows_of_level(level, |rows| {
@@ -557,13 +564,18 @@ fn find_predecessor(
 /// A row with an edge to the target.
 fn source_of(
     expander: &mut dyn Expander,
-    rows: Rows<'_>,
+    mut rows: Rows<'_>,
     target: &[u8],
     edges: &mut Edges,
 ) -> Result<Option<Vec<u8>>, SearchError> {
-    edges.clear();
-    expander.expand(rows, edges)?;
-    let place = edges.targets().iter().position(|row| row == target);
-    let source = place.and_then(|place| (0..edges.n_sources()).find(|i| edges.range_of(*i).contains(&place)));
-    Ok(source.map(|i| rows.row(i).to_vec()))
+    while !rows.is_empty() {
+        edges.clear();
+        expander.expand(rows, edges)?;
+        if let Some(place) = edges.targets().iter().position(|row| row == target) {
+            let source = (0..edges.n_sources()).find(|i| edges.range_of(*i).contains(&place));
+            return Ok(source.map(|i| rows.row(i).to_vec()));
+        }
+        rows = rows.split_at(edges.n_sources()).1;
+    }
+    Ok(None)
 }

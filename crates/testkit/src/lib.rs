@@ -11,7 +11,7 @@ mod random_model;
 pub use expected::{ExpectedCase, ExpectedCheck, ExpectedProduct, expected_cases, models_folder};
 pub use known_answers::{BeemRow, LtlRow, LtlSizeRow, beem_rows, ltl_rows, ltl_size_rows, shared_folder};
 pub use random_graph::RandomGraph;
-pub use random_model::random_model;
+pub use random_model::{random_model, random_model_with_property};
 
 use lariat_lang::{Loaded, Source};
 use lariat_m4::Define;

@@ -10,6 +10,16 @@ pub fn random_model(seed: u64) -> String {
     writer.out
 }
 
+/// The same model with a property process beside it.
+pub fn random_model_with_property(seed: u64) -> String {
+    let text = random_model(seed);
+    let n_processes = text.matches("process P").count();
+    let mut writer = Writer { random: Random::new(!seed), out: String::new(), n_processes, process: None };
+    writer.property();
+    let (model, system) = text.split_at(text.rfind("system").unwrap_or(text.len()));
+    format!("{model}{}{} property L;\n", writer.out, system.trim_end().trim_end_matches(';'))
+}
+
 struct Writer {
     random: Random,
     out: String,
@@ -55,6 +65,26 @@ impl Writer {
         for i in 0..n {
             self.transition(i == 0);
             self.out.push_str(if i + 1 == n { ";\n}\n" } else { ",\n" });
+        }
+    }
+
+    /// A process that reads everything and writes what is its own.
+    fn property(&mut self) {
+        self.out.push_str("process L {\n  byte i;\n  int j = 1;\n  byte b[3];\n  state s0, s1, s2;\n  init s0;\n  accept s1;\n  trans\n");
+        let n = 5 + self.random.below(4);
+        for i in 0..n {
+            let (from, to) = (self.random.below(N_LOCATIONS), self.random.below(N_LOCATIONS));
+            let _ = write!(self.out, "    s{from} -> s{to} {{");
+            if self.random.one_in(2) {
+                let guard = self.guard();
+                let _ = write!(self.out, " guard {guard};");
+            }
+            if self.random.one_in(2) {
+                let target = ["i", "j", "b[i]", "b[1]"][self.random.below(4)];
+                let value = self.value();
+                let _ = write!(self.out, " effect {target} = {value}, i = (i + 1) % 3;");
+            }
+            self.out.push_str(if i + 1 == n { " };\n}\n" } else { " },\n" });
         }
     }
 
