@@ -70,7 +70,7 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
     /// Writes out everything, and gives the buffers' memory back.
     pub(super) fn end_round(&mut self) -> Result<(), SearchError> {
         self.write_expanded()?;
-        self.write_waiting()?;
+        self.write_waiting(0)?;
         self.write_doubtful()?;
         let budget = self.shared.context.budget;
         self.new = ReservedVec::new(budget);
@@ -119,17 +119,20 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
         Ok(())
     }
 
-    /// Takes the next states: older ones from disk first, then those in memory.
+    /// Takes the next states: those in memory first, in the order in which they were found, since such neighbours have successors in
+    /// common; then those on disk.
     fn take_batch(&mut self) -> Result<bool, SearchError> {
         self.batch.clear();
-        let taken = self.shared.frontier.take(BATCH_ROWS, &mut self.batch, self.shared.context.budget)?;
-        match taken {
-            Taken::Batch(done) => {
-                self.shared.visited().read(done);
-                return Ok(true);
+        if self.n_expanded == self.new.len() {
+            let taken = self.shared.frontier.take(BATCH_ROWS, &mut self.batch, self.shared.context.budget)?;
+            match taken {
+                Taken::Batch(done) => {
+                    self.shared.visited().read(done);
+                    return Ok(true);
+                }
+                Taken::Left(keys) => self.adopt(keys)?,
+                Taken::Nothing(done) => self.shared.visited().read(done),
             }
-            Taken::Left(keys) => self.adopt(keys)?,
-            Taken::Nothing(done) => self.shared.visited().read(done),
         }
         let n = BATCH_ROWS.min(self.new.len() - self.n_expanded);
         self.batch.extend_from_slice(&self.new[self.n_expanded..self.n_expanded + n]);
@@ -229,10 +232,15 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
         Ok(self.new.push(key).map_err(lariat_storage::StorageError::from)?)
     }
 
-    /// Writes out the larger part of the buffer: what was expanded, or what was not.
+    /// Writes out what was expanded if that is the larger part of the buffer; else the half of the others that is expanded last.
     #[cold]
     fn make_room(&mut self) -> Result<(), SearchError> {
-        if self.n_expanded >= self.new.len() / 2 { self.write_expanded() } else { self.write_waiting() }
+        let n_waiting = self.new.len() - self.n_expanded;
+        if n_waiting <= self.n_expanded {
+            self.write_expanded()
+        } else {
+            self.write_waiting(self.n_expanded + n_waiting / 2)
+        }
     }
 
     fn write_expanded(&mut self) -> Result<(), SearchError> {
@@ -250,8 +258,8 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
         Ok(())
     }
 
-    fn write_waiting(&mut self) -> Result<(), SearchError> {
-        let n = self.n_expanded;
+    /// Writes out states that wait, from this place on.
+    fn write_waiting(&mut self, n: usize) -> Result<(), SearchError> {
         if n == self.new.len() {
             return Ok(());
         }
