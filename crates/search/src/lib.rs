@@ -4,17 +4,25 @@
 //! |---|---|
 //! | `ram`: all states | `ram.rs` |
 //! | `disk`: all states, on disk | `disk.rs` |
+//! | `ebfs`: all states, on disk | `ebfs.rs` |
 //! | `ndfs`: an accepting cycle | `ndfs.rs` |
 //! | `scc`: an accepting cycle | `scc.rs` |
 //!
 //! `reference.rs` is the plain version that the others are tested against, and that writes out small graphs.
 
 pub mod disk;
+pub mod ebfs;
+mod expansion;
 mod lasso;
 pub mod ndfs;
+mod path;
 pub mod ram;
 pub mod reference;
 pub mod scc;
+mod tally;
+
+#[cfg(test)]
+mod external_tests;
 
 pub use lasso::{Lasso, LassoSearch};
 
