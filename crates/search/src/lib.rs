@@ -5,15 +5,21 @@
 //! | `ram`: all states | `ram.rs` |
 //! | `disk`: all states, on disk | `disk.rs` |
 //! | `ebfs`: all states, on disk | `ebfs.rs` |
+//! | `mono`: all states, on disk | `mono.rs` |
+//! | `local`: all states, on disk | `local.rs` |
 //! | `ndfs`: an accepting cycle | `ndfs.rs` |
 //! | `scc`: an accepting cycle | `scc.rs` |
 //!
 //! `reference.rs` is the plain version that the others are tested against, and that writes out small graphs.
 
+mod delayed;
 pub mod disk;
 pub mod ebfs;
 mod expansion;
 mod lasso;
+mod level_log;
+pub mod local;
+pub mod mono;
 pub mod ndfs;
 mod path;
 pub mod ram;

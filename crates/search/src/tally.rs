@@ -119,6 +119,11 @@ impl<'t> Tally<'t> {
         self.states.fetch_add(n, Ordering::Relaxed);
     }
 
+    /// Corrects the number of states.
+    pub(crate) fn set_states(&self, n: u64) {
+        self.states.store(n, Ordering::Relaxed);
+    }
+
     /// Counts states of the current level that were expanded.
     pub(crate) fn count_expanded(&self, rows: Rows<'_>, edges: &Edges) {
         self.transitions.fetch_add(edges.targets().len() as u64, Ordering::Relaxed);
