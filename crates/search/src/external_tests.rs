@@ -2,7 +2,7 @@
 //! where the disk fails.
 
 use crate::reference::ExplicitGraph;
-use crate::{Context, Exploration, Extent, Goal, SearchError, delayed, ebfs, local, mono};
+use crate::{Context, Exploration, Extent, Goal, SearchError, cbfs, delayed, ebfs, local, mono, part};
 use lariat_base::{Limit, MemoryBudget, Random, SilentObserver, StopSignal};
 use lariat_disk::{Disk, FaultPlan, FaultyDisk, FileKind};
 use lariat_graph::Graph;
@@ -26,6 +26,8 @@ const ALGORITHMS: &[Algorithm] = &[
     Algorithm { name: "ebfs", search: run_ebfs, has_levels: true },
     Algorithm { name: "mono", search: run_mono, has_levels: true },
     Algorithm { name: "local", search: run_local, has_levels: true },
+    Algorithm { name: "part", search: run_part, has_levels: false },
+    Algorithm { name: "cbfs", search: run_cbfs, has_levels: true },
 ];
 
 fn run_ebfs(
@@ -81,6 +83,38 @@ fn run_local(
     let table = any_table(random.as_deref_mut());
     let shares = random.map(|random| (delayed_shares(graph.row_bytes(), random), random.below(100) as u64));
     local::explore_within(graph, goals, extent, table, context, shares)
+}
+
+fn run_part(
+    graph: &RandomGraph,
+    goals: &[Goal],
+    extent: Extent,
+    context: &Context<'_>,
+    mut random: Option<&mut Random>,
+) -> Result<Exploration, SearchError> {
+    let table = any_table(random.as_deref_mut());
+    let shares = random.map(|random| part::Shares {
+        table_bytes: random.below(3000),
+        pending_bytes: random.below(3000),
+        transfer_bytes: 1,
+    });
+    part::explore_within(graph, goals, extent, table, context, shares)
+}
+
+fn run_cbfs(
+    graph: &RandomGraph,
+    goals: &[Goal],
+    extent: Extent,
+    context: &Context<'_>,
+    random: Option<&mut Random>,
+) -> Result<Exploration, SearchError> {
+    let shares = random.map(|random| {
+        let mut log = RowLogOptions::smallest(graph.row_bytes(), FileKind::Table);
+        log.blocks_at_once = 1 + random.below(3);
+        let (reads_at_once, batch_rows) = (1 + random.below(8), 1 + random.below(50));
+        cbfs::Shares { table_bytes: 10_000, log, reads_at_once, batch_rows }
+    });
+    cbfs::explore_within(graph, goals, extent, context, shares)
 }
 
 /// The graph of a seed; the rows of most are so wide that few fit a block.

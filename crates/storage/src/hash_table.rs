@@ -112,6 +112,11 @@ impl<'b> HashTable<'b> {
         .max(ROWS_MIN)
     }
 
+    /// Whether it has been given all its memory.
+    pub fn is_largest(&self) -> bool {
+        self.rows.capacity() >= self.capacity_max()
+    }
+
     /// Empties the set and makes room for as many rows as are expected, or as can be.
     pub fn reset(&mut self, rows_expected: usize) -> Result<(), StorageError> {
         let (table, capacity) = (self.rows.table(), rows_expected.clamp(ROWS_MIN, self.capacity_max()));
