@@ -4,17 +4,35 @@
 //! |---|---|
 //! | `ram`: all states | `ram.rs` |
 //! | `disk`: all states, on disk | `disk.rs` |
+//! | `ebfs`: all states, on disk | `ebfs.rs` |
+//! | `mono`: all states, on disk | `mono.rs` |
+//! | `local`: all states, on disk | `local.rs` |
+//! | `part`: all states, on disk | `part.rs` |
+//! | `cbfs`: all states, on disk | `cbfs.rs` |
 //! | `ndfs`: an accepting cycle | `ndfs.rs` |
 //! | `scc`: an accepting cycle | `scc.rs` |
 //!
 //! `reference.rs` is the plain version that the others are tested against, and that writes out small graphs.
 
+pub mod cbfs;
+mod delayed;
 pub mod disk;
+pub mod ebfs;
+mod expansion;
 mod lasso;
+mod level_log;
+pub mod local;
+pub mod mono;
 pub mod ndfs;
+pub mod part;
+mod path;
 pub mod ram;
 pub mod reference;
 pub mod scc;
+mod tally;
+
+#[cfg(test)]
+mod external_tests;
 
 pub use lasso::{Lasso, LassoSearch};
 

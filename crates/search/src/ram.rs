@@ -4,9 +4,7 @@
 //! of the level in batches and expands them; it stores the successors that are its own, and sends the others to the workers that they
 //! belong to. What is new is the next level. Levels too small to share are expanded by one thread.
 //!
-//! Nothing is kept to remember by which edge a state was found. A path is rebuilt backwards instead: among the states of the level
-//! before, one that has an edge to the state is looked for by expanding them again. That costs at most one more expansion of
-//! each state, only where there is something to show, and saves a number per state everywhere else.
+//! Nothing is kept to remember by which edge a state was found; paths are rebuilt backwards (`path.rs`).
 //!
 //! # Invariants
 //! 1. A state's level is its distance from the initial states, whatever the threads do: a level is complete before the
@@ -16,12 +14,14 @@
 //! # Cost
 //! Row + 3.05 bytes / load of the visited set per state; see [`lariat_storage::row_set`].
 
+use crate::path::{Levels, rebuild_paths};
+use crate::tally::{Tally, lock};
 use crate::{Context, Exploration, Extent, Goal, SearchError};
-use lariat_base::{Event, Limit, Progress};
+use lariat_base::Limit;
 use lariat_graph::{Edges, Expander, Graph, RowBuffer, Rows};
 use lariat_storage::{LevelQueue, LevelQueueWriter, NewRows, Recent, RowSet, TableFull, owner_of};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// Levels with fewer rows than this for each thread are not worth waking threads for.
 const ROWS_TO_SHARE: u64 = 2048;
@@ -48,7 +48,7 @@ pub fn explore(
     context: &Context,
 ) -> Result<Exploration, SearchError> {
     let queue = LevelQueue::new(graph.row_bytes(), context.budget);
-    let shared = Shared::new(graph, goals, extent, context, &queue);
+    let shared = Shared::new(Tally::new(graph, goals, extent, context), &queue);
     let mut workers =
         (0..shared.n_workers()).map(|me| Worker::new(&shared, me)).collect::<Result<Vec<_>, SearchError>>()?;
 
@@ -65,87 +65,44 @@ pub fn explore(
         if n_rows == 0 || shared.is_stopped() {
             break;
         }
+        shared.tally.begin_level(n_levels, n_rows);
         n_levels += 1;
         queue.next_level();
         shared.queue_bytes_max.store(QUEUE_BYTES_MIN.max(context.budget.used() / QUEUE_SHARE), Ordering::Relaxed);
         expand_level(&shared, &mut workers, n_rows)?;
-        shared.level.fetch_add(1, Ordering::Relaxed);
     }
-    let mut exploration = shared.result();
-    exploration.levels = n_levels;
+    let mut exploration = shared.tally.result();
+    exploration.levels = n_levels as u64;
     exploration.stored_bytes = workers.iter().map(|worker| worker.visited.memory_bytes()).sum();
-    for (i, hit) in shared.take_hits().into_iter().enumerate() {
-        if let Some(hit) = hit {
-            exploration.paths[i] = Some(rebuild_path(&shared, &workers, hit)?);
-        }
-    }
+    exploration.paths = rebuild_paths(&shared.tally, &mut VisitedLevels(&workers))?;
     Ok(exploration)
-}
-
-/// A state that meets a goal.
-struct Hit {
-    row: Vec<u8>,
-    level: usize,
 }
 
 /// What all workers see.
 struct Shared<'s> {
-    graph: &'s dyn Graph,
-    goals: &'s [Goal],
-    extent: Extent,
-    context: &'s Context<'s>,
+    tally: Tally<'s>,
     queue: &'s LevelQueue<'s>,
     /// For each worker the rows that others found for it.
     inboxes: Vec<Mutex<Vec<RowBuffer>>>,
     /// Workers that send no more in this level.
     n_done: AtomicUsize,
-    states: AtomicU64,
     /// Bytes that the queue may take.
     queue_bytes_max: AtomicU64,
-    /// The level that is being expanded.
-    level: AtomicU64,
-    frontier: AtomicU64,
-    transitions: AtomicU64,
-    deadlocks: AtomicU64,
-    accepting: AtomicU64,
-    error_reached: AtomicBool,
-    stopped: AtomicBool,
     /// Whether the workers take turns.
     sequential: AtomicBool,
-    limit: Mutex<Option<Limit>>,
-    hits: Mutex<Vec<Option<Hit>>>,
     label_goals: bool,
 }
 
 impl<'s> Shared<'s> {
-    fn new(
-        graph: &'s dyn Graph,
-        goals: &'s [Goal],
-        extent: Extent,
-        context: &'s Context<'s>,
-        queue: &'s LevelQueue<'s>,
-    ) -> Self {
+    fn new(tally: Tally<'s>, queue: &'s LevelQueue<'s>) -> Self {
         Self {
-            graph,
-            goals,
-            extent,
-            context,
+            label_goals: tally.has_label_goals(),
+            inboxes: (0..tally.context.threads.max(1)).map(|_| Mutex::default()).collect(),
+            tally,
             queue,
-            inboxes: (0..context.threads.max(1)).map(|_| Mutex::default()).collect(),
             n_done: AtomicUsize::new(0),
-            states: AtomicU64::new(0),
             queue_bytes_max: AtomicU64::new(QUEUE_BYTES_MIN),
-            level: AtomicU64::new(0),
-            frontier: AtomicU64::new(0),
-            transitions: AtomicU64::new(0),
-            deadlocks: AtomicU64::new(0),
-            accepting: AtomicU64::new(0),
-            error_reached: AtomicBool::new(false),
-            stopped: AtomicBool::new(false),
             sequential: AtomicBool::new(true),
-            limit: Mutex::new(None),
-            hits: Mutex::new(goals.iter().map(|_| None).collect()),
-            label_goals: goals.iter().any(|goal| matches!(goal, Goal::Label(_))),
         }
     }
 
@@ -154,64 +111,8 @@ impl<'s> Shared<'s> {
     }
 
     fn is_stopped(&self) -> bool {
-        self.stopped.load(Ordering::Relaxed)
+        self.tally.is_stopped()
     }
-
-    fn stop_for(&self, limit: Limit) {
-        lock(&self.limit).get_or_insert(limit);
-        self.stopped.store(true, Ordering::Relaxed);
-    }
-
-    fn hit(&self, goal: Goal, row: &[u8], level: usize) {
-        if !self.goals.contains(&goal) {
-            return;
-        }
-        let mut hits = lock(&self.hits);
-        for (wanted, hit) in self.goals.iter().zip(hits.iter_mut()) {
-            if *wanted == goal && hit.is_none() {
-                *hit = Some(Hit { row: row.to_vec(), level });
-            }
-        }
-        if self.extent == Extent::UntilGoals && hits.iter().all(Option::is_some) {
-            self.stopped.store(true, Ordering::Relaxed);
-        }
-    }
-
-    fn take_hits(&self) -> Vec<Option<Hit>> {
-        std::mem::take(&mut *lock(&self.hits))
-    }
-
-    fn progress(&self) {
-        self.context.observer.event(&Event::Progress(Progress {
-            states: self.states.load(Ordering::Relaxed),
-            transitions: self.transitions.load(Ordering::Relaxed),
-            level: Some(self.level.load(Ordering::Relaxed)),
-            depth: None,
-            frontier: self.frontier.load(Ordering::Relaxed),
-            memory_used: self.context.budget.used(),
-            memory_budget: self.context.budget.max(),
-        }));
-    }
-
-    fn result(&self) -> Exploration {
-        let limit = *lock(&self.limit);
-        Exploration {
-            states: self.states.load(Ordering::Relaxed),
-            transitions: self.transitions.load(Ordering::Relaxed),
-            levels: 0,
-            deadlocks: self.deadlocks.load(Ordering::Relaxed),
-            accepting: self.accepting.load(Ordering::Relaxed),
-            error_reached: self.error_reached.load(Ordering::Relaxed),
-            paths: self.goals.iter().map(|_| None).collect(),
-            limit,
-            complete: !self.is_stopped(),
-            stored_bytes: 0,
-        }
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// One thread's share of the search; it keeps its buffers from level to level.
@@ -234,14 +135,15 @@ struct Worker<'w> {
 
 impl<'w> Worker<'w> {
     fn new(shared: &'w Shared<'w>, me: usize) -> Result<Self, SearchError> {
-        let width = shared.graph.row_bytes();
-        let visited = RowSet::new(width, shared.n_workers(), !shared.goals.is_empty(), shared.context.budget);
+        let width = shared.tally.graph.row_bytes();
+        let visited =
+            RowSet::new(width, shared.n_workers(), !shared.tally.goals.is_empty(), shared.tally.context.budget);
         Ok(Self {
             shared,
             me,
             visited: visited.map_err(|_| SearchError::BudgetTooSmall)?,
             recent: Recent::new(width),
-            expander: shared.graph.expander(),
+            expander: shared.tally.graph.expander(),
             edges: Edges::bounded(width, BATCH_BYTES),
             own: RowBuffer::new(width),
             own_hashes: Vec::new(),
@@ -256,7 +158,7 @@ impl<'w> Worker<'w> {
     fn work_on_level(&mut self) -> Result<(), SearchError> {
         let result = self.expand_rows().and_then(|()| self.send_all());
         if result.is_err() {
-            self.shared.stopped.store(true, Ordering::Relaxed);
+            self.shared.tally.stop();
         }
         // Release: who sees that all are done sees what they sent.
         self.shared.n_done.fetch_add(1, Ordering::Release);
@@ -299,7 +201,7 @@ impl<'w> Worker<'w> {
 
     /// Expands rows that the queue had no room for.
     fn expand_pending(&mut self) -> Result<(), SearchError> {
-        let mut batch = RowBuffer::new(self.shared.graph.row_bytes());
+        let mut batch = RowBuffer::new(self.shared.tally.graph.row_bytes());
         loop {
             batch.clear();
             self.visited.take_pending(BATCH_ROWS, &mut batch);
@@ -311,17 +213,13 @@ impl<'w> Worker<'w> {
 
     /// False if the search is to stop.
     fn expand_unless_stopped(&mut self, mut rows: Rows<'_>) -> Result<bool, SearchError> {
-        let shared = self.shared;
+        let tally = &self.shared.tally;
         while !rows.is_empty() {
-            if let Some(limit) = shared.context.stop.reason() {
-                shared.stop_for(limit);
-            }
-            if shared.is_stopped() {
+            if tally.is_over() {
                 return Ok(false);
             }
             let n_rows = self.expand_batch(rows)?;
-            shared.frontier.fetch_sub(n_rows as u64, Ordering::Relaxed);
-            shared.progress();
+            tally.progress();
             rows = rows.split_at(n_rows).1;
         }
         Ok(true)
@@ -332,33 +230,11 @@ impl<'w> Worker<'w> {
         self.edges.clear();
         self.expander.expand(rows, &mut self.edges)?;
         let (rows, _) = rows.split_at(self.edges.n_sources());
-        self.shared.transitions.fetch_add(self.edges.targets().len() as u64, Ordering::Relaxed);
-        if self.shared.graph.has_acceptance() {
-            let n_accepting = rows.iter().filter(|row| self.shared.graph.is_accepting(row)).count();
-            self.shared.accepting.fetch_add(n_accepting as u64, Ordering::Relaxed);
-        }
-        for (i, row) in rows.iter().enumerate() {
-            if self.edges.range_of(i).is_empty() {
-                self.dead_end(row);
-            }
-        }
+        self.shared.tally.count_expanded(rows, &self.edges);
         let edges = std::mem::replace(&mut self.edges, Edges::new(rows.width()));
-        let level = self.shared.level.load(Ordering::Relaxed) as usize;
-        let routed = self.route(edges.targets(), level + 1);
+        let routed = self.route(edges.targets(), self.shared.tally.level() + 1);
         self.edges = edges;
         routed.map(|()| rows.len())
-    }
-
-    fn dead_end(&self, row: &[u8]) {
-        let shared = self.shared;
-        let level = shared.level.load(Ordering::Relaxed) as usize;
-        if shared.graph.is_error(row) {
-            shared.error_reached.store(true, Ordering::Relaxed);
-            shared.hit(Goal::Error, row, level);
-        } else {
-            shared.deadlocks.fetch_add(1, Ordering::Relaxed);
-            shared.hit(Goal::Deadlock, row, level);
-        }
     }
 
     /// Stores rows of a level that are this worker's own, and sends the others.
@@ -393,7 +269,7 @@ impl<'w> Worker<'w> {
     /// Sends the letter to a worker, once that has not too many unread.
     fn send(&mut self, to: usize) -> Result<(), SearchError> {
         let shared = self.shared;
-        let letter = std::mem::replace(&mut self.letters[to], RowBuffer::new(shared.graph.row_bytes()));
+        let letter = std::mem::replace(&mut self.letters[to], RowBuffer::new(shared.tally.graph.row_bytes()));
         loop {
             let mut inbox = lock(&shared.inboxes[to]);
             if inbox.len() < LETTERS_MAX || shared.is_stopped() || shared.sequential.load(Ordering::Relaxed) {
@@ -416,7 +292,7 @@ impl<'w> Worker<'w> {
     /// Stores what others sent; whether there was anything.
     fn read_letters(&mut self) -> Result<bool, SearchError> {
         let letters = std::mem::take(&mut *lock(&self.shared.inboxes[self.me]));
-        let level = self.shared.level.load(Ordering::Relaxed) as usize + 1;
+        let level = self.shared.tally.level() + 1;
         for letter in &letters {
             self.insert(letter.as_rows(), None, level)?;
         }
@@ -435,7 +311,7 @@ impl<'w> Worker<'w> {
             Some(hashes) => self.visited.insert_hashed(rows, hashes, &mut new),
             None => self.visited.insert(rows, &mut new),
         };
-        shared.states.fetch_add(self.visited.len() - before, Ordering::Relaxed);
+        shared.tally.add_states(self.visited.len() - before);
         self.inserted(stored, level)
     }
 
@@ -445,25 +321,16 @@ impl<'w> Worker<'w> {
         }
         match stored {
             Ok(()) => {}
-            Err(TableFull::Memory) => self.shared.stop_for(Limit::Memory),
-            Err(TableFull::Numbers) => self.shared.stop_for(Limit::StateNumbers),
+            Err(TableFull::Memory) => self.shared.tally.stop_for(Limit::Memory),
+            Err(TableFull::Numbers) => self.shared.tally.stop_for(Limit::StateNumbers),
         }
         Ok(())
     }
 
     fn check_labels(&mut self, level: usize) -> Result<(), SearchError> {
-        let shared = self.shared;
         self.labels.clear();
         self.expander.labels(self.new_rows.as_rows(), &mut self.labels)?;
-        for (row, labels) in self.new_rows.as_rows().iter().zip(&self.labels) {
-            for goal in shared.goals {
-                if let Goal::Label(label) = goal
-                    && labels >> label & 1 == 1
-                {
-                    shared.hit(*goal, row, level);
-                }
-            }
-        }
+        self.shared.tally.check_labels(self.new_rows.as_rows(), &self.labels, level);
         Ok(())
     }
 }
@@ -495,7 +362,6 @@ impl NewRows for NextLevel<'_> {
 }
 
 fn expand_level(shared: &Shared, workers: &mut [Worker], n_rows: u64) -> Result<(), SearchError> {
-    shared.frontier.store(n_rows, Ordering::Relaxed);
     let is_shared = workers.len() > 1 && n_rows >= ROWS_TO_SHARE * workers.len() as u64;
     shared.sequential.store(!is_shared, Ordering::Relaxed);
     if !is_shared {
@@ -527,55 +393,23 @@ fn finish_level(workers: &mut [Worker]) -> Result<(), SearchError> {
     Ok(())
 }
 
-/// The path to a hit, found backwards level by level.
-fn rebuild_path(shared: &Shared, workers: &[Worker], hit: Hit) -> Result<Vec<Vec<u8>>, SearchError> {
-    shared.context.observer.event(&Event::Phase("path"));
-    let mut expander = shared.graph.expander();
-    let mut path = vec![hit.row];
-    for level in (0..hit.level).rev() {
-        let target = &path[path.len() - 1];
-        let source = find_predecessor(workers, &mut *expander, level, target)?.ok_or(SearchError::PathLost)?;
-        path.push(source);
-    }
-    path.reverse();
-    Ok(path)
-}
+/// The levels of all workers' sets.
+struct VisitedLevels<'l, 'w>(&'l [Worker<'w>]);
 
-fn find_predecessor(
-    workers: &[Worker],
-    expander: &mut dyn Expander,
-    level: usize,
-    target: &[u8],
-) -> Result<Option<Vec<u8>>, SearchError> {
-    let mut edges = Edges::bounded(target.len(), BATCH_BYTES);
-    let mut found = Ok(None);
-    for worker in workers {
-        worker.visited.for_rows_of_level(level, |rows| {
-            for bytes in rows.bytes().chunks(BATCH_ROWS * rows.width()) {
-                if matches!(found, Ok(None)) {
-                    found = source_of(expander, Rows::new(bytes, rows.width()), target, &mut edges);
+impl Levels for VisitedLevels<'_, '_> {
+    fn visit(
+        &mut self,
+        level: usize,
+        visit: &mut dyn FnMut(Rows<'_>) -> Result<bool, SearchError>,
+    ) -> Result<(), SearchError> {
+        let mut goes_on = Ok(true);
+        for worker in self.0 {
+            worker.visited.for_rows_of_level(level, |rows| {
+                if matches!(goes_on, Ok(true)) {
+                    goes_on = visit(rows);
                 }
-            }
-        });
-    }
-    found
-}
-
-/// A row with an edge to the target.
-fn source_of(
-    expander: &mut dyn Expander,
-    mut rows: Rows<'_>,
-    target: &[u8],
-    edges: &mut Edges,
-) -> Result<Option<Vec<u8>>, SearchError> {
-    while !rows.is_empty() {
-        edges.clear();
-        expander.expand(rows, edges)?;
-        if let Some(place) = edges.targets().iter().position(|row| row == target) {
-            let source = (0..edges.n_sources()).find(|i| edges.range_of(*i).contains(&place));
-            return Ok(source.map(|i| rows.row(i).to_vec()));
+            });
         }
-        rows = rows.split_at(edges.n_sources()).1;
+        goes_on.map(|_| ())
     }
-    Ok(None)
 }

@@ -10,7 +10,7 @@
 //! # Format
 //! `docs/formats.md`, block files.
 
-mod block;
+pub(crate) mod block;
 mod header;
 mod reader;
 mod writer;

@@ -1,37 +1,51 @@
 //! Where rows are kept. Knows rows of bytes and the memory budget, not models, graphs or searches.
 //!
 //! In memory: [`row_set`] and [`row_table`], the visited sets of searches that fit. On disk: [`run`]s of sorted rows, [`stream`]s and set algebra on them,
-//! which are made of checksummed [`block_file`]s.
+//! which are made of checksummed [`block_file`]s; [`row_log`]s, queues and stacks of rows in the order in which they came.
 
 pub mod block_file;
 mod budgeted;
 mod error;
+pub mod external_sort;
 mod filter;
 mod hash;
+mod hash_table;
 pub mod key;
 mod key_cache;
 mod level_queue;
 pub mod manifest;
 mod pages;
+mod position_table;
 mod prefetch;
+mod queue;
 mod recent;
 mod reserved;
+pub mod row_log;
 pub mod row_set;
 pub mod row_table;
 pub mod run;
 pub mod sort;
+mod stack;
 pub mod stream;
+mod tiers;
 
 pub use budgeted::BudgetedVec;
 pub use error::StorageError;
+pub use external_sort::{ExternalSort, SortOptions, Sorted, SortedPieces};
 pub use filter::RowFilter;
 pub use hash::hash_row;
+pub use hash_table::{HashTable, Table};
 pub use key::{Key, Value, Wide};
 pub use key_cache::KeyCache;
 pub use level_queue::{Chunk, LevelQueue, LevelQueueWriter};
 pub use manifest::{Manifest, ManifestFile};
+pub use position_table::{POSITION_MAX, PositionTable};
+pub use queue::RowQueue;
 pub use recent::Recent;
 pub use reserved::{Reservation, ReservedVec};
+pub use row_log::{RowFinder, RowLog, RowLogOptions, RowLogReader};
 pub use row_set::{NewRows, RowSet, owner_of};
 pub use row_table::{RowId, RowSpan, RowTable, RowWriter, TableFull};
 pub use run::{Run, RunOptions, RunReader, RunWriter};
+pub use stack::RowStack;
+pub use tiers::take_smallest;

@@ -64,6 +64,12 @@ impl RandomGraph {
         graph
     }
 
+    /// The same graph with rows of another width, at least 4: wide ones make few states large.
+    pub fn with_row_bytes(self, width: usize) -> Self {
+        assert!(width >= 4, "a state's number has 4 bytes");
+        Self { width, ..self }
+    }
+
     /// One long path of accepting states that ends.
     pub fn chain(n_states: u32) -> Self {
         let successors: Vec<Vec<u32>> =

@@ -5,7 +5,8 @@ use crate::StorageError;
 use crate::run::SLACK_BYTES;
 use lariat_disk::PAGE_BYTES;
 
-const HEADER_BYTES: usize = 32;
+/// What comes before the contents.
+pub(crate) const HEADER_BYTES: usize = 32;
 
 /// A block whose checksum was found right.
 #[derive(Clone, Copy)]
@@ -19,6 +20,11 @@ pub(crate) struct Block<'a> {
 /// What of a block's bytes can be used.
 pub(crate) fn capacity(block_bytes: usize) -> usize {
     block_bytes - HEADER_BYTES - SLACK_BYTES
+}
+
+/// The bytes of a block that can hold this much.
+pub(crate) fn bytes_for(contents: usize) -> usize {
+    HEADER_BYTES + contents + SLACK_BYTES
 }
 
 /// Where contents are written to.

@@ -1,0 +1,71 @@
+//! Stern and Dill's search on disk: one file of visited states, which all candidates are compared with in one pass.
+//!
+//! Breadth-first. Successors go into a hash table in memory; when it is full, or a level is at its end, the whole file is read from its beginning, and every state
+//! in it is looked up in the table and taken out. What is left is new, and is appended to the file.
+//!
+//! # Paper
+//! Bao and Jones, *Time-efficient model checking with magnetic disk*, section 1: MONO, after Stern and Dill, *Using magnetic disk instead of main memory in the
+//! Murφ verifier*.
+//!
+//! | paper | here |
+//! |---|---|
+//! | table in RAM, duplicate candidate set | `candidates`, chained or open ([`Table`]) |
+//! | table on disk, visited candidate set | `visited`, in the order in which states were found |
+//! | queue of states | the newest level of `visited` |
+//! | delayed duplicate detection | `append_new` |
+//!
+//! *Deviations.* States are stored, not their signatures, so nothing is missed and the file is the queue as well. An open table is full at nine tenths, not when no
+//! slot is empty. Threads expand states together, and take turns with the table.
+//!
+//! # Cost
+//! scan(V) for each level, and for each time that the table is full.
+
+use crate::delayed::{Compared, Delayed, Shares};
+use crate::path::rebuild_paths;
+use crate::tally::Tally;
+use crate::{Context, Exploration, Extent, Goal, SearchError};
+use lariat_graph::Graph;
+use lariat_storage::Table;
+use std::ops::Range;
+
+/// Searches breadth-first from the initial states.
+pub fn explore(
+    graph: &dyn Graph,
+    goals: &[Goal],
+    extent: Extent,
+    table: Table,
+    context: &Context,
+) -> Result<Exploration, SearchError> {
+    explore_within(graph, goals, extent, table, context, None)
+}
+
+/// The same, with other shares of the memory than there would be.
+pub(crate) fn explore_within(
+    graph: &dyn Graph,
+    goals: &[Goal],
+    extent: Extent,
+    table: Table,
+    context: &Context,
+    shares: Option<Shares>,
+) -> Result<Exploration, SearchError> {
+    let disk = context.disk.ok_or(SearchError::NoDisk)?;
+    let shares = shares.unwrap_or_else(|| Shares::of(context, graph.row_bytes()));
+    let tally = Tally::new(graph, goals, extent, context);
+    let (mut visited, _) = Delayed::new(&tally, disk, table, &shares, All)?.search()?.into_parts();
+    let mut exploration = tally.result();
+    exploration.levels = visited.n_levels() as u64;
+    exploration.stored_bytes = visited.log.bytes();
+    exploration.paths = rebuild_paths(&tally, &mut visited)?;
+    Ok(exploration)
+}
+
+/// Candidates are compared with everything.
+struct All;
+
+impl Compared for All {
+    fn begin_level(&mut self, _level: usize, _rows: u64) {}
+
+    fn choose(&mut self, rows: u64) -> Vec<Range<u64>> {
+        vec![0..rows]
+    }
+}

@@ -1,0 +1,283 @@
+//! Bao and Jones's search on disk: the visited set is in partitions, one of them in memory at a time.
+//!
+//! A hash of a state says which partition it belongs to. Every partition has a file of visited states and a queue of states that were found but not looked up yet, the end of it
+//! in memory and the rest on disk. The partition with the longest queue is loaded into a table; states of its queue that are not in the table are put there and expanded, and
+//! their successors go to the queues of their partitions. When its queue is empty, the next partition's turn has come.
+//!
+//! # Paper
+//! Bao and Jones, *Time-efficient model checking with magnetic disk*, section 2: PART.
+//!
+//! | paper | here |
+//! |---|---|
+//! | M | `table`, chained or open ([`Table`]) |
+//! | D\[i\] | [`Partition::visited`] |
+//! | q_i^m, q_i^d | [`Partition::pending`], [`Partition::queue`] |
+//! | Partition | `partition_of`, by other bits than the table uses |
+//! | Select, Explore | `begin_turn` to `end_turn`, `put` |
+//!
+//! *Deviations.* The number of partitions need not be known: one that does not fit the table is split in two. What is new is appended to D\[i\], instead of writing all of M back. A queue in memory that
+//! is full is freed of duplicates before it is written to disk. With goals, a state is stored with the hash of the state that it was found from, by which paths are found backwards, and
+//! verified. Threads expand states together, and take turns with the table and the queues.
+//!
+//! # Invariants
+//! 1. A state is expanded when it is put into the table and its partition's file, and that happens once.
+//! 2. Every successor is in a queue until it is looked up in the table of its partition.
+//!
+//! # Cost
+//! scan(V / P) for each turn; every edge that leaves the partition is written and read once, unless its queue is short or has a duplicate of it. Levels are not known.
+
+mod partition;
+mod pending;
+
+use crate::expansion::{BATCH_ROWS, Expansion, Work};
+use crate::path::source_of;
+use crate::tally::{Hit, Tally, lock};
+use crate::{Context, Exploration, Extent, Goal, SearchError};
+use lariat_base::Event;
+use lariat_disk::{Disk, FileKind};
+use lariat_graph::{Edges, Graph, RowBuffer, Rows};
+use lariat_storage::{HashTable, RowLogOptions, Table, TableFull, hash_row};
+use partition::{Entries, Partition, Partitions};
+use std::sync::Mutex;
+
+/// What each part may use.
+pub(crate) struct Shares {
+    pub(crate) table_bytes: usize,
+    /// For the queues in memory, all together.
+    pub(crate) pending_bytes: usize,
+    /// Bytes that are written at once to a partition's files.
+    pub(crate) transfer_bytes: usize,
+}
+
+impl Shares {
+    fn of(context: &Context) -> Self {
+        let memory = usize::try_from(context.budget.left()).unwrap_or(usize::MAX);
+        Self {
+            table_bytes: memory / 2,
+            pending_bytes: memory / 4,
+            transfer_bytes: (memory / 512).clamp(4 << 10, 128 << 10),
+        }
+    }
+}
+
+/// Searches all states from the initial ones, in no particular order.
+pub fn explore(
+    graph: &dyn Graph,
+    goals: &[Goal],
+    extent: Extent,
+    table: Table,
+    context: &Context,
+) -> Result<Exploration, SearchError> {
+    explore_within(graph, goals, extent, table, context, None)
+}
+
+/// The same, with other shares of the memory than there would be.
+pub(crate) fn explore_within(
+    graph: &dyn Graph,
+    goals: &[Goal],
+    extent: Extent,
+    table: Table,
+    context: &Context,
+    shares: Option<Shares>,
+) -> Result<Exploration, SearchError> {
+    let disk = context.disk.ok_or(SearchError::NoDisk)?;
+    let shares = shares.unwrap_or_else(|| Shares::of(context));
+    let tally = Tally::new(graph, goals, extent, context);
+    let search = Mutex::new(Search::new(&tally, disk, table, &shares)?);
+    tally.memory_is_a_limit(run(&search, &tally))?;
+    let mut search = search.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut exploration = tally.result();
+    exploration.stored_bytes = search.partitions.all.iter().map(|partition| partition.visited.bytes()).sum();
+    for (path, hit) in exploration.paths.iter_mut().zip(tally.take_hits()) {
+        *path = hit.map(|hit| search.rebuild_path(hit)).transpose()?;
+    }
+    Ok(exploration)
+}
+
+fn run(search: &Mutex<Search<'_>>, tally: &Tally) -> Result<(), SearchError> {
+    let mut expansion = Expansion::new(tally);
+    let mut initial = RowBuffer::new(tally.graph.row_bytes());
+    tally.graph.initial(&mut initial);
+    for row in initial.as_rows().iter() {
+        lock(search).enqueue(hash_row(row), row, 0)?;
+    }
+    while !tally.is_over() {
+        let n_waiting = lock(search).begin_turn()?;
+        if n_waiting == 0 {
+            break;
+        }
+        // Whoever finds the queue empty goes home, while another may be about to fill it again.
+        while lock(search).has_work() && !tally.is_over() {
+            expansion.expand_shared(search, n_waiting)?;
+        }
+        if !tally.is_stopped() {
+            lock(search).end_turn()?;
+        }
+    }
+    Ok(())
+}
+
+struct Search<'s> {
+    tally: &'s Tally<'s>,
+    disk: &'s dyn Disk,
+    entries: Entries,
+    partitions: Partitions<'s>,
+    /// The states of the partition whose turn it is.
+    table: HashTable<'s>,
+    active: usize,
+    /// Whether the table has no room for all of it.
+    is_full: bool,
+    /// States that had no place in the table.
+    rejected: RowBuffer,
+    /// Whether a table was ever too small, so that the largest one is taken at once.
+    wants_largest: bool,
+}
+
+impl<'s> Search<'s> {
+    fn new(tally: &'s Tally<'s>, disk: &'s dyn Disk, table: Table, shares: &Shares) -> Result<Self, SearchError> {
+        let (width, budget) = (tally.graph.row_bytes(), tally.context.budget);
+        let entries = Entries { row_bytes: width, has_parents: !tally.goals.is_empty() };
+        let log = RowLogOptions::within(entries.bytes(), 2 * shares.transfer_bytes, FileKind::Table);
+        Ok(Self {
+            tally,
+            disk,
+            entries,
+            partitions: Partitions::new(disk, entries, log, shares.pending_bytes, budget),
+            table: HashTable::new(table, width, shares.table_bytes, budget)?,
+            active: 0,
+            is_full: false,
+            rejected: RowBuffer::new(entries.bytes()),
+            wants_largest: false,
+        })
+    }
+
+    /// Puts a state into the queue of its partition.
+    fn enqueue(&mut self, hash: u64, row: &[u8], parent: u64) -> Result<(), SearchError> {
+        let place = self.partitions.partition_of(hash);
+        if place == self.active && self.table.contains(hash, row) {
+            return Ok(());
+        }
+        self.partitions.enqueue(place, row, parent)
+    }
+
+    /// Loads the partition with the longest queue into the table; how many states that queue has.
+    fn begin_turn(&mut self) -> Result<u64, SearchError> {
+        self.begin_phase("load");
+        let lengths = self.partitions.all.iter().map(Partition::n_waiting);
+        self.tally.set_frontier(lengths.clone().sum());
+        let Some((active, n_waiting)) = lengths.enumerate().max_by_key(|(_, n)| *n) else {
+            return Ok(0);
+        };
+        self.active = active;
+        let visited = &mut self.partitions.all[active].visited;
+        let expected = if self.wants_largest { u64::MAX } else { visited.len() + n_waiting };
+        self.table.reset(usize::try_from(expected).unwrap_or(usize::MAX))?;
+        let mut reader = visited.reader(0..visited.len(), partition::READ_BUFFERS)?;
+        loop {
+            let entries = reader.next_rows()?;
+            if entries.is_empty() {
+                break;
+            }
+            for entry in entries.iter() {
+                let row = self.entries.row(entry);
+                self.is_full |= self.table.insert(hash_row(row), row).is_err();
+            }
+        }
+        self.begin_phase("expand");
+        Ok(n_waiting)
+    }
+
+    fn has_work(&self) -> bool {
+        !self.is_full && self.partitions.all[self.active].n_waiting() > 0
+    }
+
+    /// Leaves a partition, and splits it if even the largest table has no room for it.
+    fn end_turn(&mut self) -> Result<(), SearchError> {
+        self.partitions.all[self.active].visited.rest()?;
+        if self.is_full && self.table.is_largest() {
+            self.begin_phase("split");
+            self.table.reset(0)?;
+            self.partitions.split(self.active)?;
+        }
+        self.wants_largest |= self.is_full;
+        self.is_full = false;
+        Ok(())
+    }
+
+    /// The path to a state, found backwards by the hashes of the states that states were found from.
+    fn rebuild_path(&mut self, hit: Hit) -> Result<Vec<Vec<u8>>, SearchError> {
+        self.begin_phase("path");
+        let graph = self.tally.graph;
+        let mut initial = RowBuffer::new(graph.row_bytes());
+        graph.initial(&mut initial);
+        let mut expander = graph.expander();
+        let mut edges = Edges::new(graph.row_bytes());
+        let mut path = Vec::new();
+        let hash = hash_row(&hit.row);
+        let mut next = self.partitions.find(hash, |row| Ok(row == hit.row))?;
+        while let Some((row, parent)) = next.take() {
+            let is_initial = initial.as_rows().iter().any(|other| other == row);
+            path.push(row);
+            if is_initial {
+                path.reverse();
+                return Ok(path);
+            }
+            if path.len() as u64 > self.tally.states() {
+                break;
+            }
+            let target = &path[path.len() - 1];
+            next = self.partitions.find(parent, |row| {
+                Ok(source_of(&mut *expander, Rows::new(row, row.len()), target, &mut edges)?.is_some())
+            })?;
+        }
+        Err(SearchError::PathLost)
+    }
+
+    fn begin_phase(&self, name: &'static str) {
+        self.tally.context.observer.event(&Event::Phase(name));
+        self.disk.counters().begin_phase(name);
+    }
+}
+
+impl Work for Search<'_> {
+    /// Takes states from the queue that are not in the table, and puts them there.
+    fn take(&mut self, batch: &mut RowBuffer) -> Result<(), SearchError> {
+        while batch.len() < BATCH_ROWS && self.has_work() {
+            let Self { tally, entries, table, is_full, rejected, .. } = self;
+            let Partition { visited, waiting, .. } = &mut self.partitions.all[self.active];
+            waiting.take(BATCH_ROWS - batch.len(), &mut |entry| {
+                let row = entries.row(entry);
+                let inserted = if *is_full { Err(TableFull::Memory) } else { table.insert(hash_row(row), row) };
+                match inserted {
+                    Ok(true) => {
+                        tally.add_states(1);
+                        batch.push(row);
+                        visited.push(entry)?;
+                    }
+                    Ok(false) => {}
+                    Err(_) => {
+                        *is_full = true;
+                        rejected.push(entry);
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        // What had no place in the table waits until there is one.
+        for entry in self.rejected.as_rows().iter() {
+            self.partitions.enqueue(self.active, self.entries.row(entry), self.entries.parent(entry))?;
+        }
+        self.rejected.clear();
+        Ok(())
+    }
+
+    fn put(&mut self, from: Rows<'_>, edges: &Edges) -> Result<(), SearchError> {
+        for (i, source) in from.iter().enumerate() {
+            let parent = if self.entries.has_parents { hash_row(source) } else { 0 };
+            for target in edges.targets_of(i).iter() {
+                self.enqueue(hash_row(target), target, parent)?;
+            }
+        }
+        Ok(())
+    }
+}
