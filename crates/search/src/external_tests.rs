@@ -140,7 +140,8 @@ fn search(
     let stop = StopSignal::new(None);
     let mut random = seed.map(Random::new);
     let threads = random.as_mut().map_or(2, |random| 1 + random.below(3));
-    let context = Context { budget: &budget, stop: &stop, observer: &SilentObserver, threads, disk: Some(disk) };
+    let context =
+        Context { budget: &budget, stop: &stop, observer: &SilentObserver, threads, disk: Some(disk), labels: &[] };
     let found = (algorithm.search)(graph, goals, extent, &context, random.as_mut());
     assert_eq!(budget.used(), 0, "{}: all memory is given back", algorithm.name);
     found
@@ -253,8 +254,14 @@ fn small_budgets_are_kept_on_larger_graphs() {
                 let disk = FaultyDisk::default();
                 let budget = MemoryBudget::new(memory);
                 let stop = StopSignal::new(None);
-                let context =
-                    Context { budget: &budget, stop: &stop, observer: &SilentObserver, threads, disk: Some(&disk) };
+                let context = Context {
+                    budget: &budget,
+                    stop: &stop,
+                    observer: &SilentObserver,
+                    threads,
+                    disk: Some(&disk),
+                    labels: &[],
+                };
                 let found = (algorithm.search)(&graph, &GOALS, Extent::Everything, &context, None).unwrap();
                 let what = format!("seed {seed}, {threads} threads, {memory} bytes");
                 check_counts(algorithm, &graph, &reference, &found, &what);
@@ -273,11 +280,19 @@ fn a_passed_time_limit_and_an_interrupt_end_the_search() {
     for algorithm in ALGORITHMS {
         for (stop, limit) in [(&late, Limit::Time), (&interrupted, Limit::Interrupted)] {
             let disk = FaultyDisk::default();
-            let context = Context { budget: &budget, stop, observer: &SilentObserver, threads: 1, disk: Some(&disk) };
+            let context = Context {
+                budget: &budget,
+                stop,
+                observer: &SilentObserver,
+                threads: 1,
+                disk: Some(&disk),
+                labels: &[],
+            };
             let found = (algorithm.search)(&graph, &[], Extent::Everything, &context, None).unwrap();
             assert_eq!((found.limit, found.complete), (Some(limit), false), "{}", algorithm.name);
         }
-        let context = Context { budget: &budget, stop: &late, observer: &SilentObserver, threads: 1, disk: None };
+        let context =
+            Context { budget: &budget, stop: &late, observer: &SilentObserver, threads: 1, disk: None, labels: &[] };
         let refused = (algorithm.search)(&graph, &[], Extent::Everything, &context, None);
         assert!(matches!(refused, Err(SearchError::NoDisk)), "{}", algorithm.name);
     }
