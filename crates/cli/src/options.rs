@@ -75,6 +75,10 @@ pub struct SearchOptions {
     #[arg(long, value_enum, default_value_t = Algorithm::Auto)]
     pub algorithm: Algorithm,
 
+    /// The hash table in which mono, local and part keep states
+    #[arg(long, value_enum, default_value_t = TableOption::Chained)]
+    pub table: TableOption,
+
     /// What makes successors
     #[arg(long, value_enum, default_value_t = EngineOption::Jit)]
     pub engine: EngineOption,
@@ -177,10 +181,28 @@ pub enum Algorithm {
     Ram,
     /// Search with the states on disk, for state spaces larger than memory
     Disk,
+    /// On disk: one visited set, candidates in memory, one pass over the disk for each level (Stern and Dill)
+    Mono,
+    /// On disk: as mono, but most passes look at the newest states only (Della Penna and others)
+    Local,
+    /// On disk: partitions of the visited set, one in memory at a time
+    Part,
+    /// On disk: external breadth-first search, each level sorted and merged with the levels before
+    Ebfs,
+    /// On disk: breadth-first search with positions of states in memory, and a read for each that may be known
+    Cbfs,
     /// Nested depth-first search in memory, for temporal properties
     Ndfs,
     /// Search by strongly connected components in memory, for temporal properties
     Scc,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TableOption {
+    /// Lists of states with the same hash
+    Chained,
+    /// States beside each other, without lists
+    Open,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

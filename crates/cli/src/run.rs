@@ -1,7 +1,7 @@
 //! Running searches: budget, signals, progress and phases around them.
 
 use crate::failure::Failure;
-use crate::options::{Algorithm, SearchOptions};
+use crate::options::{Algorithm, SearchOptions, TableOption};
 use crate::progress::ProgressLine;
 use crate::scratch::Scratch;
 use crate::{machine, output, resume};
@@ -11,8 +11,10 @@ use lariat_base::{MemoryBudget, StopSignal};
 use lariat_disk::DiskError;
 use lariat_exec::Interpreter;
 use lariat_graph::{Graph, GraphError, Strength};
-use lariat_search::{Context, Exploration, Extent, Goal, LassoSearch, SearchError, disk, ndfs, ram, scc};
-use lariat_storage::StorageError;
+use lariat_search::{
+    Context, Exploration, Extent, Goal, LassoSearch, SearchError, cbfs, disk, ebfs, local, mono, ndfs, part, ram, scc,
+};
+use lariat_storage::{StorageError, Table};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -46,6 +48,7 @@ impl Phases {
 /// Runs the searches of a command, one after the other, within one budget and one time limit.
 pub struct Searcher {
     algorithm: Algorithm,
+    table: Table,
     memory: u64,
     budget: MemoryBudget,
     stop: Arc<StopSignal>,
@@ -87,6 +90,10 @@ impl Searcher {
         };
         Ok(Self {
             algorithm: options.algorithm,
+            table: match options.table {
+                TableOption::Chained => Table::Chained,
+                TableOption::Open => Table::Open,
+            },
             memory,
             budget: MemoryBudget::new(memory - PROGRAM_BYTES),
             stop,
@@ -119,6 +126,11 @@ impl Searcher {
     ) -> Result<(Exploration, Searched), Failure> {
         let (algorithm, result) = match self.algorithm {
             Algorithm::Disk => ("disk", disk::explore(graph, goals, extent, &self.context())),
+            Algorithm::Mono => ("mono", mono::explore(graph, goals, extent, self.table, &self.context())),
+            Algorithm::Local => ("local", local::explore(graph, goals, extent, self.table, &self.context())),
+            Algorithm::Part => ("part", part::explore(graph, goals, extent, self.table, &self.context())),
+            Algorithm::Ebfs => ("ebfs", ebfs::explore(graph, goals, extent, &self.context())),
+            Algorithm::Cbfs => ("cbfs", cbfs::explore(graph, goals, extent, &self.context())),
             _ => ("ram", ram::explore(graph, goals, extent, &self.context())),
         };
         self.progress.finish();
@@ -230,14 +242,15 @@ fn failure(error: SearchError) -> Failure {
 
 /// Whether the algorithm keeps states on disk.
 fn needs_disk(algorithm: Algorithm) -> bool {
-    matches!(algorithm, Algorithm::Disk)
+    use Algorithm::{Cbfs, Disk, Ebfs, Local, Mono, Part};
+    matches!(algorithm, Disk | Mono | Local | Part | Ebfs | Cbfs)
 }
 
 /// Whether the algorithm can do what is asked for.
 pub fn check_algorithm(options: &SearchOptions, states: bool, temporal: bool) -> Result<(), Failure> {
     match options.algorithm {
-        Algorithm::Ram | Algorithm::Disk if temporal => Err(Failure::input(
-            "--algorithm ram and disk look for states; for a temporal property give ndfs or scc, or leave it out",
+        algorithm if temporal && (algorithm == Algorithm::Ram || needs_disk(algorithm)) => Err(Failure::input(
+            "ram and the algorithms on disk look for states; for a temporal property give ndfs or scc, or leave it out",
         )),
         Algorithm::Ndfs | Algorithm::Scc if states && !temporal => Err(Failure::input(
             "--algorithm ndfs and scc look for accepting cycles, and nothing here needs one; give ram, or leave it out",

@@ -29,11 +29,11 @@
 mod checkpoint;
 mod frontier;
 mod shares;
-mod tally;
 mod visited;
 mod worker;
 
-use crate::{Context, Exploration, Extent, Goal, SearchError, ram};
+use crate::tally::Tally;
+use crate::{Context, Exploration, Extent, Goal, SearchError, ebfs, ram};
 use frontier::Frontier;
 use lariat_base::{Event, Limit};
 use lariat_disk::Disk;
@@ -42,7 +42,6 @@ use lariat_storage::{Key, RowFilter, Run, for_row_width};
 use shares::Shares;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tally::Tally;
 use visited::{Files, Visited};
 use worker::Worker;
 
@@ -73,6 +72,10 @@ fn find_paths(
             context.observer.event(&Event::Phase("path"));
             let mut found = ram::explore(graph, &[*goal], Extent::UntilGoals, context)?;
             *path = found.paths.pop().flatten();
+            if path.is_none() && found.limit == Some(Limit::Memory) {
+                found = ebfs::explore(graph, &[*goal], Extent::UntilGoals, context)?;
+                *path = found.paths.pop().flatten();
+            }
             if path.is_none() {
                 return Err(SearchError::PathLost);
             }
@@ -166,6 +169,8 @@ impl<'s, K: Key> Search<'s, K> {
         }
         let mut exploration = shared.tally.result();
         exploration.stored_bytes = shared.visited().bytes();
+        // What a goal's state is; the path to it is looked for when the memory is free.
+        exploration.paths = shared.tally.take_hits().into_iter().map(|hit| hit.map(|hit| vec![hit.row])).collect();
         Ok(exploration)
     }
 
@@ -215,19 +220,6 @@ impl<'s, K: Key> Shared<'s, K> {
     fn visited_changed(&self) -> bool {
         let n_runs = self.files.n_runs();
         self.runs_looked_at.swap(n_runs, Ordering::Relaxed) != n_runs
-    }
-
-    /// Whether the search is to stop, for whatever reason.
-    fn is_over(&self) -> bool {
-        if let Some(limit) = self.context.stop.reason() {
-            self.stop_for(limit);
-        }
-        self.tally.is_stopped()
-    }
-
-    fn stop_for(&self, limit: Limit) {
-        self.tally.stop_for(limit);
-        self.frontier.pause();
     }
 }
 

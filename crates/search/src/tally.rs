@@ -3,7 +3,7 @@
 use crate::{Context, Exploration, Extent, Goal, SearchError};
 use lariat_base::{Event, Limit, Progress};
 use lariat_graph::{Edges, Graph, Rows};
-use lariat_storage::StorageError;
+use lariat_storage::{Manifest, StorageError};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -76,6 +76,49 @@ impl<'t> Tally<'t> {
     /// Ends the search, because goals were met or because there is an error.
     pub(crate) fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// Why the search ends before it has seen everything, if it does.
+    pub(crate) fn limit(&self) -> Option<Limit> {
+        *lock(&self.limit)
+    }
+
+    fn counters(&self) -> [(&'static str, &AtomicU64); 4] {
+        [
+            ("states", &self.states),
+            ("transitions", &self.transitions),
+            ("deadlocks", &self.deadlocks),
+            ("accepting", &self.accepting),
+        ]
+    }
+
+    /// Notes everything that a later search must know.
+    pub(crate) fn note(&self, manifest: &mut Manifest) {
+        for (name, counter) in self.counters() {
+            manifest.set_number(name, counter.load(Ordering::Relaxed));
+        }
+        manifest.set_number("error-reached", u64::from(self.error_reached.load(Ordering::Relaxed)));
+        for (i, hit) in lock(&self.hits).iter().enumerate() {
+            if let Some(hit) = hit {
+                let digits: String = hit.row.iter().map(|byte| format!("{byte:02x}")).collect();
+                manifest.set_text(&format!("goal-{i}"), &digits);
+            }
+        }
+    }
+
+    /// Takes up what was noted.
+    pub(crate) fn restore(&self, manifest: &Manifest) -> Result<(), StorageError> {
+        for (name, counter) in self.counters() {
+            counter.store(manifest.number(name)?, Ordering::Relaxed);
+        }
+        self.error_reached.store(manifest.number("error-reached")? == 1, Ordering::Relaxed);
+        for (i, hit) in lock(&self.hits).iter_mut().enumerate() {
+            let digits = manifest.text(&format!("goal-{i}")).unwrap_or_default();
+            let bytes = digits.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).unwrap_or_default());
+            let row: Vec<u8> = bytes.filter_map(|pair| u8::from_str_radix(pair, 16).ok()).collect();
+            *hit = (!row.is_empty()).then_some(Hit { row, level: 0 });
+        }
+        Ok(())
     }
 
     /// Whether the search is to stop, for whatever reason.

@@ -90,7 +90,7 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
 
     fn expand_all(&mut self) -> Result<(), SearchError> {
         loop {
-            if self.shared.is_over() {
+            if self.shared.tally.is_over() {
                 self.shared.frontier.pause();
             }
             if self.shared.frontier.is_paused() {
@@ -171,22 +171,13 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
         self.edges.clear();
         self.expander.expand(self.rows.as_rows(), &mut self.edges)?;
         let rows = self.rows.as_rows();
-        for (i, row) in rows.iter().enumerate() {
-            if self.edges.range_of(i).is_empty() {
-                shared.tally.dead_end(row);
-            }
-        }
+        shared.tally.count_expanded(rows, &self.edges);
         if shared.tally.has_label_goals() {
             self.labels.clear();
             self.expander.labels(rows, &mut self.labels)?;
-            rows.iter().zip(&self.labels).for_each(|(row, labels)| shared.tally.labels(row, *labels));
+            shared.tally.check_labels(rows, &self.labels, 0);
         }
-        let n_accepting = if shared.graph.has_acceptance() {
-            rows.iter().filter(|row| shared.graph.is_accepting(row)).count()
-        } else {
-            0
-        };
-        shared.tally.add_expanded(rows.len() as u64, self.edges.targets().len() as u64, n_accepting as u64);
+        shared.tally.progress();
         let edges = std::mem::replace(&mut self.edges, Edges::new(width));
         let found = self.find(edges.targets());
         self.edges = edges;
