@@ -142,7 +142,7 @@ pub struct ResumeOptions {
 }
 
 /// Where a search that does not fit into memory keeps its states.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct DiskOptions {
     /// The directory for what does not fit into memory [default: a fresh one under the system's temporary directory]
     #[arg(long, value_name = "DIR")]
@@ -175,7 +175,7 @@ pub struct DisplayOptions {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Algorithm {
-    /// The best one for the task (now: ram, and ndfs for temporal properties)
+    /// The best one for the task: ram, and disk from where the memory is used up; ndfs for temporal properties
     Auto,
     /// Breadth-first search in memory
     Ram,

@@ -1,7 +1,7 @@
 //! Running searches: budget, signals, progress and phases around them.
 
 use crate::failure::Failure;
-use crate::options::{Algorithm, SearchOptions, TableOption};
+use crate::options::{Algorithm, DiskOptions, SearchOptions, TableOption};
 use crate::progress::ProgressLine;
 use crate::scratch::Scratch;
 use crate::{machine, output, resume};
@@ -15,6 +15,7 @@ use lariat_search::{
     Context, Exploration, Extent, Goal, LassoSearch, SearchError, cbfs, disk, ebfs, local, mono, ndfs, part, ram, scc,
 };
 use lariat_storage::{StorageError, Table};
+use std::cell::OnceCell;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -54,9 +55,17 @@ pub struct Searcher {
     stop: Arc<StopSignal>,
     progress: ProgressLine,
     threads: usize,
-    scratch: Option<Scratch>,
-    /// What the files on disk say about the check that they belong to.
-    labels: Vec<(&'static str, String)>,
+    /// Where the model was read from.
+    model: String,
+    disk: DiskOptions,
+    /// The directory, once something is written to it.
+    scratch: OnceCell<Opened>,
+}
+
+/// A directory in use, and what is noted there about the check.
+struct Opened {
+    scratch: Scratch,
+    labels: resume::Labels,
 }
 
 /// What reports say about a search.
@@ -78,17 +87,7 @@ impl Searcher {
         let time_left = options.time_limit.map(|limit| limit.saturating_sub(phases.started.elapsed()));
         let stop = Arc::new(StopSignal::new(time_left));
         listen_for_interrupts(&stop);
-        let scratch = needs_disk(options.algorithm).then(|| Scratch::open(&options.disk)).transpose()?;
-        let labels = match (&scratch, &options.disk.resumes) {
-            (None, _) => Vec::new(),
-            (Some(_), Some(noted)) => noted.clone(),
-            (Some(scratch), None) => {
-                let labels = resume::labels(model)?;
-                scratch.note(&labels)?;
-                labels
-            }
-        };
-        Ok(Self {
+        let searcher = Self {
             algorithm: options.algorithm,
             table: match options.table {
                 TableOption::Chained => Table::Chained,
@@ -99,20 +98,82 @@ impl Searcher {
             stop,
             progress: ProgressLine::new(options.display.quiet),
             threads: options.threads.map_or_else(machine::processors, usize::from),
-            labels,
-            scratch,
-        })
+            model: model.to_owned(),
+            disk: options.disk.clone(),
+            scratch: OnceCell::new(),
+        };
+        if needs_disk(options.algorithm) || options.disk.resumes.is_some() {
+            searcher.open_scratch()?;
+        }
+        Ok(searcher)
+    }
+
+    /// Takes the directory into use, and notes there which check it belongs to.
+    fn open_scratch(&self) -> Result<(), Failure> {
+        let scratch = Scratch::open(&self.disk)?;
+        let labels = match &self.disk.resumes {
+            Some(noted) => noted.clone(),
+            None => {
+                let labels = resume::labels(&self.model)?;
+                scratch.note(&labels)?;
+                labels
+            }
+        };
+        // It is opened once only.
+        let _ = self.scratch.set(Opened { scratch, labels });
+        Ok(())
+    }
+
+    fn scratch(&self) -> Option<&Scratch> {
+        self.scratch.get().map(|opened| &opened.scratch)
+    }
+
+    /// In memory while that lasts, and then on disk, with all that is known.
+    fn explore_auto(
+        &self,
+        graph: &dyn Graph,
+        goals: &[Goal],
+        extent: Extent,
+    ) -> Result<(&'static str, Result<Exploration, SearchError>), Failure> {
+        if self.scratch().is_none() {
+            // The rest is for writing what there is to disk.
+            let share = self.budget.left() / 4 * 3;
+            let budget = MemoryBudget::new(share);
+            let mut refused = None;
+            let mut is_handed_over = false;
+            let mut successor = |handed: &dyn disk::Handed| {
+                if let Err(failure) = self.open_scratch() {
+                    refused = Some(failure);
+                    return Err(SearchError::NoDisk);
+                }
+                self.budget.reserve(share).map_err(|error| SearchError::Storage(StorageError::Memory(error)))?;
+                let result = disk::hand_over(handed, &self.context());
+                self.budget.release(share);
+                is_handed_over = result.is_ok();
+                result
+            };
+            let context = Context { budget: &budget, ..self.context() };
+            let result = ram::explore_or_hand_over(graph, goals, extent, &context, Some(&mut successor));
+            if let Some(failure) = refused {
+                return Err(failure);
+            }
+            if !is_handed_over {
+                return Ok(("ram", result));
+            }
+        }
+        Ok(("disk", disk::explore(graph, goals, extent, &self.context())))
     }
 
     fn context(&self) -> Context<'_> {
-        let disk = self.scratch.as_ref().map(Scratch::disk);
+        let disk = self.scratch().map(Scratch::disk);
+        let labels = self.scratch.get().map_or(&[][..], |opened| &opened.labels);
         Context {
             budget: &self.budget,
             stop: &self.stop,
             observer: &self.progress,
             threads: self.threads,
             disk,
-            labels: &self.labels,
+            labels,
         }
     }
 
@@ -131,7 +192,8 @@ impl Searcher {
             Algorithm::Part => ("part", part::explore(graph, goals, extent, self.table, &self.context())),
             Algorithm::Ebfs => ("ebfs", ebfs::explore(graph, goals, extent, &self.context())),
             Algorithm::Cbfs => ("cbfs", cbfs::explore(graph, goals, extent, &self.context())),
-            _ => ("ram", ram::explore(graph, goals, extent, &self.context())),
+            Algorithm::Ram => ("ram", ram::explore(graph, goals, extent, &self.context())),
+            _ => self.explore_auto(graph, goals, extent)?,
         };
         self.progress.finish();
         phases.end("search");
@@ -190,7 +252,7 @@ impl Searcher {
 
     /// Says how to go on, where something is left to go on with.
     fn with_advice(&self, failure: Failure) -> Failure {
-        match &self.scratch {
+        match self.scratch() {
             Some(scratch) => Failure { message: format!("{}\n{}", failure.message, scratch.advice()), ..failure },
             None => failure,
         }
@@ -198,14 +260,14 @@ impl Searcher {
 
     /// Ends the use of the disk: the files stay after a limit, and go when there is an answer.
     fn clear(&self, limit: Option<Limit>) {
-        if let (Some(scratch), None) = (&self.scratch, limit) {
+        if let (Some(scratch), None) = (self.scratch(), limit) {
             scratch.clear();
         }
     }
 
     /// The outcome of a command, with the clock and the memory as they are now.
     pub fn outcome(&self, command: &'static str, graph: &Interpreter, searched: Searched, phases: Phases) -> Outcome {
-        let disk = self.scratch.as_ref().map(|scratch| scratch.summary(searched.stored_bytes));
+        let disk = self.scratch().map(|scratch| scratch.summary(searched.stored_bytes));
         self.clear(searched.limit);
         Outcome {
             command,
@@ -224,7 +286,7 @@ impl Searcher {
             threads: searched.threads,
             memory_budget: self.memory,
             memory_peak: machine::memory_peak().unwrap_or(self.budget.peak()),
-            memory_stored: if self.scratch.is_some() { 0 } else { searched.stored_bytes },
+            memory_stored: if disk.is_some() { 0 } else { searched.stored_bytes },
             disk,
             phases: phases.list,
         }

@@ -230,7 +230,7 @@ fn wrong_properties_are_refused_with_their_place() {
     refused(&["--ltl-file", "no-such-file"], "cannot read no-such-file");
     refused(&["--automaton", "no-such-file"], "cannot read no-such-file");
     refused(&["--ltl", "G F a[n + P.c * 2] == 0"], "has no value in a reachable state: index 3 is outside a");
-    refused(&["--ltl", "G F P.a", "--algorithm", "ram"], "--algorithm ram looks for states");
+    refused(&["--ltl", "G F P.a", "--algorithm", "ram"], "ram and the algorithms on disk look for states");
     refused(&["--deadlock", "--algorithm", "ndfs"], "nothing here needs one");
     let text = "channel c; process P { state a; init a; trans a -> a { sync c!; }; }
         process L { state q; init q; accept q; trans q -> q { sync c?; }; } system async property L;";

@@ -28,6 +28,7 @@
 
 mod checkpoint;
 mod frontier;
+mod hand_over;
 mod shares;
 mod visited;
 mod worker;
@@ -35,6 +36,7 @@ mod worker;
 use crate::tally::Tally;
 use crate::{Context, Exploration, Extent, Goal, SearchError, ebfs, ram};
 use frontier::Frontier;
+pub use hand_over::{Handed, hand_over};
 use lariat_base::{Event, Limit};
 use lariat_disk::Disk;
 use lariat_graph::{Graph, RowBuffer};

@@ -14,12 +14,13 @@
 //! # Cost
 //! Row + 3.05 bytes / load of the visited set per state; see [`lariat_storage::row_set`].
 
+use crate::disk::Handed;
 use crate::path::{Levels, rebuild_paths};
 use crate::tally::{Tally, lock};
 use crate::{Context, Exploration, Extent, Goal, SearchError};
 use lariat_base::Limit;
 use lariat_graph::{Edges, Expander, Graph, RowBuffer, Rows};
-use lariat_storage::{LevelQueue, LevelQueueWriter, NewRows, Recent, RowSet, TableFull, owner_of};
+use lariat_storage::{LevelQueue, LevelQueueWriter, Manifest, NewRows, Recent, RowSet, TableFull, owner_of};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
@@ -47,10 +48,26 @@ pub fn explore(
     extent: Extent,
     context: &Context,
 ) -> Result<Exploration, SearchError> {
+    explore_or_hand_over(graph, goals, extent, context, None)
+}
+
+/// Who goes on with a search whose memory is used up.
+pub type Successor<'s> = &'s mut dyn FnMut(&dyn Handed) -> Result<(), SearchError>;
+
+/// The same, but if the memory is used up all states are handed over.
+pub fn explore_or_hand_over(
+    graph: &dyn Graph,
+    goals: &[Goal],
+    extent: Extent,
+    context: &Context,
+    successor: Option<Successor<'_>>,
+) -> Result<Exploration, SearchError> {
+    let keeps_levels = successor.is_some() || !goals.is_empty();
     let queue = LevelQueue::new(graph.row_bytes(), context.budget);
     let shared = Shared::new(Tally::new(graph, goals, extent, context), &queue);
-    let mut workers =
-        (0..shared.n_workers()).map(|me| Worker::new(&shared, me)).collect::<Result<Vec<_>, SearchError>>()?;
+    let mut workers = (0..shared.n_workers())
+        .map(|me| Worker::new(&shared, me, keeps_levels))
+        .collect::<Result<Vec<_>, SearchError>>()?;
 
     let mut initial = RowBuffer::new(graph.row_bytes());
     graph.initial(&mut initial);
@@ -60,22 +77,58 @@ pub fn explore(
     }
     finish_level(&mut workers)?;
     let mut n_levels = 0;
+    let mut counted = Manifest::new();
+    shared.tally.note(&mut counted);
     loop {
         let n_rows = workers.iter_mut().map(|worker| worker.visited.seal_level()).sum();
         if n_rows == 0 || shared.is_stopped() {
             break;
         }
         shared.tally.begin_level(n_levels, n_rows);
+        counted = Manifest::new();
+        shared.tally.note(&mut counted);
         n_levels += 1;
         queue.next_level();
         shared.queue_bytes_max.store(QUEUE_BYTES_MIN.max(context.budget.used() / QUEUE_SHARE), Ordering::Relaxed);
         expand_level(&shared, &mut workers, n_rows)?;
+    }
+    if let (Some(successor), Some(Limit::Memory)) = (successor, shared.tally.limit()) {
+        // The number of states is what is there now.
+        counted.set_number("states", shared.tally.states());
+        successor(&Ended { workers: &workers, level: n_levels.saturating_sub(1), counted })?;
+        return Ok(shared.tally.result());
     }
     let mut exploration = shared.tally.result();
     exploration.levels = n_levels as u64;
     exploration.stored_bytes = workers.iter().map(|worker| worker.visited.memory_bytes()).sum();
     exploration.paths = rebuild_paths(&shared.tally, &mut VisitedLevels(&workers))?;
     Ok(exploration)
+}
+
+/// A search whose memory is used up, while a level was being expanded.
+struct Ended<'e, 'w> {
+    workers: &'e [Worker<'w>],
+    level: usize,
+    /// What was counted before that level.
+    counted: Manifest,
+}
+
+impl Handed for Ended<'_, '_> {
+    fn row_bytes(&self) -> usize {
+        self.workers[0].shared.tally.graph.row_bytes()
+    }
+
+    fn visit(
+        &self,
+        expanded: bool,
+        visit: &mut dyn FnMut(Rows<'_>) -> Result<(), SearchError>,
+    ) -> Result<(), SearchError> {
+        self.workers.iter().try_for_each(|worker| worker.visited.for_rows_before(self.level, expanded, &mut *visit))
+    }
+
+    fn note(&self, manifest: &mut Manifest) {
+        manifest.copy_from(&self.counted);
+    }
 }
 
 /// What all workers see.
@@ -134,10 +187,9 @@ struct Worker<'w> {
 }
 
 impl<'w> Worker<'w> {
-    fn new(shared: &'w Shared<'w>, me: usize) -> Result<Self, SearchError> {
+    fn new(shared: &'w Shared<'w>, me: usize, keeps_levels: bool) -> Result<Self, SearchError> {
         let width = shared.tally.graph.row_bytes();
-        let visited =
-            RowSet::new(width, shared.n_workers(), !shared.tally.goals.is_empty(), shared.tally.context.budget);
+        let visited = RowSet::new(width, shared.n_workers(), keeps_levels, shared.tally.context.budget);
         Ok(Self {
             shared,
             me,

@@ -61,6 +61,12 @@ impl Manifest {
         self.texts.insert(key.to_owned(), text.to_owned());
     }
 
+    /// Notes all numbers and texts of another one.
+    pub fn copy_from(&mut self, other: &Manifest) {
+        self.numbers.extend(other.numbers.clone());
+        self.texts.extend(other.texts.clone());
+    }
+
     /// Notes a file, behind those that have the same role.
     pub fn add_file(&mut self, file: ManifestFile) {
         self.files.push(file);

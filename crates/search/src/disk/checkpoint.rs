@@ -10,14 +10,14 @@ use lariat_base::Event;
 use lariat_storage::stream::RowStream;
 use lariat_storage::{Key, Manifest, ManifestFile, Run, RunReader, StorageError, hash_row};
 
-const ALGORITHM: &str = "algorithm";
-const NAME: &str = "disk";
-const EXPANDED: &str = "expanded";
-const WAITING: &str = "waiting";
+pub(super) const ALGORITHM: &str = "algorithm";
+pub(super) const NAME: &str = "disk";
+pub(super) const EXPANDED: &str = "expanded";
+pub(super) const WAITING: &str = "waiting";
 const READING: &str = "reading";
 const DOUBTFUL: &str = "doubtful";
-const ROWS_READ: &str = "rows-read";
-const RUNS: &str = "runs";
+pub(super) const ROWS_READ: &str = "rows-read";
+pub(super) const RUNS: &str = "runs";
 
 impl<'s, K: Key> Search<'s, K> {
     /// Publishes the state of the search; between rounds only.

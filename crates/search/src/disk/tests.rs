@@ -152,3 +152,50 @@ fn a_full_disk_or_a_failing_one_is_an_error_and_what_was_published_stays() {
         }
     }
 }
+
+/// A search in memory whose memory ends somewhere is gone on with on disk.
+#[test]
+fn what_was_found_in_memory_is_taken_over() {
+    let mut n_handed_over = 0;
+    for seed in 0..40 {
+        let graph = RandomGraph::new(seed, 150_000);
+        let reference = ExplicitGraph::explore(&graph, usize::MAX).unwrap();
+        let disk = FaultyDisk::new(FaultPlan::default());
+        let budget = MemoryBudget::new(64 << 20);
+        let stop = StopSignal::new(None);
+        let threads = 1 + seed as usize % 2;
+        let context = Context {
+            budget: &budget,
+            stop: &stop,
+            observer: &SilentObserver,
+            threads,
+            disk: Some(&disk),
+            labels: &[],
+        };
+        let small = MemoryBudget::new(((300 + 40 * (seed % 10)) << 10) * threads as u64);
+        let mut is_handed_over = false;
+        let mut successor = |handed: &dyn Handed| {
+            is_handed_over = true;
+            hand_over(handed, &context)
+        };
+        let in_memory = Context { budget: &small, ..context_of(&context) };
+        let found = crate::ram::explore_or_hand_over(&graph, &[], Extent::Everything, &in_memory, Some(&mut successor));
+        let found = match found {
+            Err(SearchError::BudgetTooSmall) => continue,
+            found => found.unwrap(),
+        };
+        let found = if is_handed_over {
+            n_handed_over += 1;
+            explore_within(&graph, &[], Extent::Everything, &context, None).unwrap()
+        } else {
+            found
+        };
+        check(&graph, &reference, &found, &format!("seed {seed}, handed over: {is_handed_over}"));
+    }
+    assert!(n_handed_over > 10, "{n_handed_over} were handed over");
+}
+
+fn context_of<'c>(context: &Context<'c>) -> Context<'c> {
+    let Context { budget, stop, observer, threads, disk, labels } = *context;
+    Context { budget, stop, observer, threads, disk, labels }
+}

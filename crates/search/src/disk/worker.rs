@@ -3,12 +3,11 @@
 use super::Shared;
 use super::frontier::Taken;
 use crate::SearchError;
+use crate::expansion::{BATCH_BYTES, BATCH_ROWS};
 use lariat_graph::{Edges, Expander, RowBuffer, Rows};
 use lariat_storage::sort::{drop_duplicates, sort_rows};
 use lariat_storage::{Key, KeyCache, ReservedVec, hash_row};
 
-/// States that are expanded together.
-const BATCH_ROWS: usize = 256;
 /// Successors whose bits of the filter are fetched ahead.
 const LOOKAHEAD: usize = 16;
 /// States that are left to a worker that has none, at most.
@@ -45,7 +44,7 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
             words: ReservedVec::new(budget),
             batch: Vec::with_capacity(BATCH_ROWS),
             rows: RowBuffer::new(width),
-            edges: Edges::new(width),
+            edges: Edges::bounded(width, BATCH_BYTES),
             labels: Vec::new(),
             found: Vec::new(),
         })
@@ -160,17 +159,29 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
     }
 
     fn expand_batch(&mut self) -> Result<(), SearchError> {
-        let shared = self.shared;
-        let width = shared.graph.row_bytes();
-        self.rows.clear();
+        let width = self.shared.graph.row_bytes();
+        let mut rows = std::mem::replace(&mut self.rows, RowBuffer::new(width));
+        rows.clear();
         let mut row = vec![0; width];
         for key in &self.batch {
             key.write_row(&mut row);
-            self.rows.push(&row);
+            rows.push(&row);
         }
+        let mut rest = rows.as_rows();
+        let mut result = Ok(());
+        while !rest.is_empty() && result.is_ok() {
+            result = self.expand_rows(rest).map(|n| rest = rest.split_at(n).1);
+        }
+        self.rows = rows;
+        result
+    }
+
+    /// Expands as many rows as have successors that fit a batch; how many.
+    fn expand_rows(&mut self, rows: Rows<'_>) -> Result<usize, SearchError> {
+        let shared = self.shared;
         self.edges.clear();
-        self.expander.expand(self.rows.as_rows(), &mut self.edges)?;
-        let rows = self.rows.as_rows();
+        self.expander.expand(rows, &mut self.edges)?;
+        let rows = rows.split_at(self.edges.n_sources()).0;
         shared.tally.count_expanded(rows, &self.edges);
         if shared.tally.has_label_goals() {
             self.labels.clear();
@@ -178,10 +189,11 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
             shared.tally.check_labels(rows, &self.labels, 0);
         }
         shared.tally.progress();
-        let edges = std::mem::replace(&mut self.edges, Edges::new(width));
+        let empty = Edges::bounded(rows.width(), BATCH_BYTES);
+        let edges = std::mem::replace(&mut self.edges, empty);
         let found = self.find(edges.targets());
         self.edges = edges;
-        found
+        found.map(|()| rows.len())
     }
 
     /// Sorts out states that were reached.

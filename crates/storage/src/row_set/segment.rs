@@ -347,6 +347,12 @@ impl Segment {
         n
     }
 
+    /// Calls `visit` with the rows of levels before this one, or with all others.
+    pub(super) fn for_rows_before(&self, level: usize, before: bool, visit: impl FnMut(Rows<'_>), width: usize) {
+        let end = self.levels.iter().flat_map(LevelCounts::iter).take(level).sum();
+        self.for_each_stretch(if before { 0..end } else { end..self.n_rows }, visit, width);
+    }
+
     /// Calls `visit` with the rows of a level; never if levels are not kept.
     pub(super) fn for_rows_of_level(&self, level: usize, visit: impl FnMut(Rows<'_>), width: usize) {
         if let Some(levels) = &self.levels {
