@@ -11,7 +11,6 @@ use crate::temporal::{self, Temporal};
 use lariat_base::outcome::Outcome;
 use lariat_exec::Interpreter;
 use lariat_graph::{Graph, Product, Watcher};
-use lariat_search::{Extent, Goal};
 
 pub fn explore(options: &ExploreOptions) -> Result<ExitStatus, Failure> {
     let phases = Phases::begin();
@@ -54,10 +53,11 @@ fn explore_graph(
 ) -> Result<ExitStatus, Failure> {
     phases.end("load");
     let searcher = Searcher::new(&options.search, &options.source.model, &phases)?;
-    let (found, searched) = searcher.explore(graph, &[Goal::Error], Extent::Everything, &mut phases)?;
-    let error_state = match &found.paths[0] {
-        Some(path) => Some(what_led_to_error(model, path)?),
-        None => None,
+    let (found, searched) = searcher.explore_everything(graph, &mut phases)?;
+    let error_state = match found.paths.first() {
+        Some(Some(path)) => Some(what_led_to_error(model, path)?),
+        _ if found.error_reached => Some("`lariat check --assertions` shows how".to_owned()),
+        _ => None,
     };
     phases.end("replay");
     let complete = found.complete;

@@ -133,6 +133,7 @@ impl Searcher {
         &self,
         graph: &dyn Graph,
         goals: &[Goal],
+        goals_on_disk: &[Goal],
         extent: Extent,
     ) -> Result<(&'static str, Result<Exploration, SearchError>), Failure> {
         if self.scratch().is_none() {
@@ -161,7 +162,7 @@ impl Searcher {
                 return Ok(("ram", result));
             }
         }
-        Ok(("disk", disk::explore(graph, goals, extent, &self.context())))
+        Ok(("disk", disk::explore(graph, goals_on_disk, extent, &self.context())))
     }
 
     fn context(&self) -> Context<'_> {
@@ -177,6 +178,16 @@ impl Searcher {
         }
     }
 
+    /// A search of everything. Whether the error state is reachable is always known, how only if the search stays in memory: on disk the
+    /// path may cost more than the search.
+    pub fn explore_everything(
+        &self,
+        graph: &dyn Graph,
+        phases: &mut Phases,
+    ) -> Result<(Exploration, Searched), Failure> {
+        self.explore_for(graph, &[Goal::Error], &[], Extent::Everything, phases)
+    }
+
     /// A search for states.
     pub fn explore(
         &self,
@@ -185,15 +196,28 @@ impl Searcher {
         extent: Extent,
         phases: &mut Phases,
     ) -> Result<(Exploration, Searched), Failure> {
+        self.explore_for(graph, goals, goals, extent, phases)
+    }
+
+    /// A search for some goals in memory, and for others on disk.
+    fn explore_for(
+        &self,
+        graph: &dyn Graph,
+        goals: &[Goal],
+        goals_on_disk: &[Goal],
+        extent: Extent,
+        phases: &mut Phases,
+    ) -> Result<(Exploration, Searched), Failure> {
+        let (context, table, on_disk) = (self.context(), self.table, goals_on_disk);
         let (algorithm, result) = match self.algorithm {
-            Algorithm::Disk => ("disk", disk::explore(graph, goals, extent, &self.context())),
-            Algorithm::Mono => ("mono", mono::explore(graph, goals, extent, self.table, &self.context())),
-            Algorithm::Local => ("local", local::explore(graph, goals, extent, self.table, &self.context())),
-            Algorithm::Part => ("part", part::explore(graph, goals, extent, self.table, &self.context())),
-            Algorithm::Ebfs => ("ebfs", ebfs::explore(graph, goals, extent, &self.context())),
-            Algorithm::Cbfs => ("cbfs", cbfs::explore(graph, goals, extent, &self.context())),
-            Algorithm::Ram => ("ram", ram::explore(graph, goals, extent, &self.context())),
-            _ => self.explore_auto(graph, goals, extent)?,
+            Algorithm::Disk => ("disk", disk::explore(graph, on_disk, extent, &context)),
+            Algorithm::Mono => ("mono", mono::explore(graph, on_disk, extent, table, &context)),
+            Algorithm::Local => ("local", local::explore(graph, on_disk, extent, table, &context)),
+            Algorithm::Part => ("part", part::explore(graph, on_disk, extent, table, &context)),
+            Algorithm::Ebfs => ("ebfs", ebfs::explore(graph, on_disk, extent, &context)),
+            Algorithm::Cbfs => ("cbfs", cbfs::explore(graph, on_disk, extent, &context)),
+            Algorithm::Ram => ("ram", ram::explore(graph, goals, extent, &context)),
+            _ => self.explore_auto(graph, goals, on_disk, extent)?,
         };
         self.progress.finish();
         phases.end("search");
