@@ -223,6 +223,36 @@ fn counts_and_paths_agree_whatever_the_shares_are() {
     }
 }
 
+/// The tests above are worth something only if `local` misses duplicates, and `part` splits partitions.
+#[test]
+fn duplicates_are_missed_and_partitions_are_split() {
+    let (mut n_missed, mut n_split) = (0, 0);
+    for seed in 0..200 {
+        let graph = RandomGraph::new(seed, 1000).with_row_bytes(1300);
+        let (disk, budget) = (FaultyDisk::default(), MemoryBudget::new(64 << 20));
+        let stop = StopSignal::new(None);
+        let context = Context {
+            budget: &budget,
+            stop: &stop,
+            observer: &SilentObserver,
+            threads: 1,
+            disk: Some(&disk),
+            labels: &[],
+        };
+        let shares = delayed_shares(1300, &mut Random::new(seed));
+        let found =
+            local::explore_within(&graph, &[], Extent::Everything, Table::Chained, &context, Some((shares, 10)));
+        let found = found.unwrap();
+        n_missed += u64::from(found.stored_bytes / 4096 * 3 > found.states + 3);
+        let disk = FaultyDisk::default();
+        let context = Context { disk: Some(&disk), ..context };
+        run_part(&graph, &[], Extent::Everything, &context, Some(&mut Random::new(seed))).unwrap();
+        let is_part = |name: &str| name.starts_with("visited-") && name != "visited-0";
+        n_split += u64::from(disk.list().unwrap().iter().any(|file| is_part(&file.name)));
+    }
+    assert!(n_missed > 30 && n_split > 30, "{n_missed} searches missed duplicates, {n_split} split partitions");
+}
+
 #[test]
 fn a_search_for_one_goal_ends_there() {
     for algorithm in ALGORITHMS {

@@ -191,8 +191,13 @@ impl<'t> Duplicates<'t> {
     }
 
     fn uncount(&mut self) -> Result<(), SearchError> {
-        let edges = self.expansion.expand_again(self.rows.as_rows())?;
-        self.tally.uncount_expanded(self.rows.as_rows(), edges, &self.times);
+        let (mut rows, mut times) = (self.rows.as_rows(), self.times.as_slice());
+        while !rows.is_empty() {
+            let edges = self.expansion.expand_again(rows)?;
+            let n = edges.n_sources();
+            self.tally.uncount_expanded(rows.split_at(n).0, edges, &times[..n]);
+            (rows, times) = (rows.split_at(n).1, &times[n..]);
+        }
         self.rows.clear();
         self.times.clear();
         Ok(())

@@ -29,7 +29,7 @@
 mod partition;
 mod pending;
 
-use crate::expansion::{BATCH_ROWS, Expansion, Work};
+use crate::expansion::{BATCH_BYTES, BATCH_ROWS, Expansion, Work};
 use crate::path::source_of;
 use crate::tally::{Hit, Tally, lock};
 use crate::{Context, Exploration, Extent, Goal, SearchError};
@@ -211,7 +211,7 @@ impl<'s> Search<'s> {
         let mut initial = RowBuffer::new(graph.row_bytes());
         graph.initial(&mut initial);
         let mut expander = graph.expander();
-        let mut edges = Edges::new(graph.row_bytes());
+        let mut edges = Edges::bounded(graph.row_bytes(), BATCH_BYTES);
         let mut path = Vec::new();
         let hash = hash_row(&hit.row);
         let mut next = self.partitions.find(hash, |row| Ok(row == hit.row))?;

@@ -97,9 +97,11 @@ impl<'b> Partitions<'b> {
         self.directory[(hash.wrapping_mul(OTHER_BITS) >> 1 >> (63 - self.depth)) as usize] as usize
     }
 
-    /// What each queue may have in memory. It changes only when the number of partitions has doubled.
+    /// What each queue may have in memory. It changes only when the number of partitions has doubled. No queue has all of it, since finding duplicates in
+    /// one takes memory, too.
     fn bytes_max(&self) -> usize {
-        (self.pending_bytes / self.all.len().next_power_of_two()).max(ENTRIES_MIN * self.entries.bytes())
+        let n_queues = self.all.len().next_power_of_two().max(4);
+        (self.pending_bytes / n_queues).max(ENTRIES_MIN * self.entries.bytes())
     }
 
     pub(super) fn enqueue(&mut self, place: usize, row: &[u8], parent: u64) -> Result<(), SearchError> {
