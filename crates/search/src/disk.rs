@@ -158,6 +158,10 @@ impl<'s, K: Key> Search<'s, K> {
             if shared.tally.is_stopped() && shared.tally.limit().is_none() {
                 break;
             }
+            // What was left to a worker that has not come for it is nowhere else.
+            for keys in shared.frontier.take_left() {
+                workers[0].adopt(keys)?;
+            }
             // The buffers' memory is free for the pass.
             workers.iter_mut().try_for_each(Worker::end_round)?;
             if shared.tally.limit().is_some() {

@@ -126,6 +126,11 @@ impl<'b, K: Key> Frontier<'b, K> {
         self.changed.notify_all();
     }
 
+    /// Takes back what was left and not taken; between rounds.
+    pub(super) fn take_left(&self) -> Vec<Vec<K>> {
+        std::mem::take(&mut self.lock().left)
+    }
+
     /// Leaves states to others.
     pub(super) fn leave(&self, keys: Vec<K>) {
         self.lock().left.push(keys);

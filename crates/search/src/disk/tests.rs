@@ -58,6 +58,25 @@ fn counts_agree_whatever_the_shares_are() {
     }
 }
 
+/// Graphs in which threads leave work to each other while passes come at any time.
+#[test]
+fn counts_agree_where_threads_share_work() {
+    for seed in 0..60 {
+        let graph = RandomGraph::new(seed, 40_000);
+        let reference = ExplicitGraph::explore(&graph, usize::MAX).unwrap();
+        let mut random = Random::new(seed);
+        let shares = Shares {
+            filter_bytes: 1 << (10 + random.below(6)),
+            new_keys: 700 + random.below(3000),
+            doubtful_keys: 50 + random.below(500),
+            ..tiny_shares(&mut random, graph.row_bytes())
+        };
+        let threads = 2 + random.below(3);
+        let found = search(&graph, &[], Extent::Everything, threads, Some(shares));
+        check(&graph, &reference, &found, &format!("seed {seed}, {threads} threads"));
+    }
+}
+
 #[test]
 fn deep_graphs_need_few_runs() {
     let graph = RandomGraph::chain(200_000);

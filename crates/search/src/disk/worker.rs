@@ -141,7 +141,7 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
     }
 
     /// Takes states that another worker found into its own buffer.
-    fn adopt(&mut self, keys: Vec<K>) -> Result<(), SearchError> {
+    pub(super) fn adopt(&mut self, keys: Vec<K>) -> Result<(), SearchError> {
         for key in keys {
             self.push_new(key)?;
         }
