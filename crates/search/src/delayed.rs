@@ -40,7 +40,7 @@ pub(crate) trait Compared: Send {
     fn begin_level(&mut self, level: usize, rows: u64);
 
     /// The states to be read, of as many as there are.
-    fn choose(&mut self, rows: u64) -> Vec<Range<u64>>;
+    fn choose(&mut self, rows: u64) -> Range<u64>;
 }
 
 /// The search, as far as it has come.
@@ -135,21 +135,21 @@ impl<'s, C: Compared> Delayed<'s, C> {
     /// Compares the table with the file, and appends what is new. Nothing is appended if the search is stopped meanwhile.
     fn append_new(&mut self) -> Result<(), SearchError> {
         self.begin_phase("compare");
-        for range in self.compared.choose(self.visited.log.len()) {
-            let mut reader = self.visited.reader(range)?;
-            loop {
-                let rows = reader.next_rows()?;
-                if rows.is_empty() || self.candidates.is_empty() {
-                    break;
-                }
-                for row in rows.iter() {
-                    self.candidates.remove(hash_row(row), row);
-                }
-                if self.tally.is_over() {
-                    return Ok(());
-                }
+        let range = self.compared.choose(self.visited.log.len());
+        let mut reader = self.visited.reader(range)?;
+        loop {
+            let rows = reader.next_rows()?;
+            if rows.is_empty() || self.candidates.is_empty() {
+                break;
+            }
+            for row in rows.iter() {
+                self.candidates.remove(hash_row(row), row);
+            }
+            if self.tally.is_over() {
+                return Ok(());
             }
         }
+        drop(reader);
         self.tally.add_states(self.candidates.len() as u64);
         Ok(self.candidates.for_each(|row| self.visited.log.push(row))?)
     }

@@ -160,7 +160,7 @@ impl<'s, K: Key> Search<'s, K> {
         if level.rows() > 0 {
             self.tally.add_states(level.rows());
             self.levels.push(level.places());
-            self.visited.push(level.clone().as_level());
+            self.visited.push(level.clone().into_level());
         }
         Ok(level)
     }

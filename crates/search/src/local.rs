@@ -105,13 +105,13 @@ impl Compared for Newest {
         }
     }
 
-    fn choose(&mut self, rows: u64) -> Vec<Range<u64>> {
+    fn choose(&mut self, rows: u64) -> Range<u64> {
         let newest = self.newest.max(rows / NEWEST_PART);
         if self.reads_all || rows <= newest {
-            return vec![0..rows];
+            return 0..rows;
         }
         self.has_skipped = true;
-        vec![rows - newest..rows]
+        rows - newest..rows
     }
 }
 

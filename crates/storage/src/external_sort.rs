@@ -161,7 +161,7 @@ impl<'b, K: Key, V: Value, F: Fn(V, V) -> V + Copy> ExternalSort<'b, K, V, F> {
         }
         self.spill()?;
         let Self { disk, budget, options, combine, runs, .. } = self;
-        let rows = Rows::Merged(merge(&runs, options.batch_rows, combine, budget)?);
+        let rows = Rows::Merged(Box::new(merge(&runs, options.batch_rows, combine, budget)?));
         Ok(Sorted { disk, runs, rows })
     }
 
@@ -213,7 +213,7 @@ pub struct Sorted<'b, K: Key, V: Value, F> {
 
 enum Rows<'b, K: Key, V: Value, F> {
     InMemory { keys: ReservedVec<'b, K>, values: ReservedVec<'b, V>, from: usize },
-    Merged(MergedRuns<'b, K, V, F>),
+    Merged(Box<MergedRuns<'b, K, V, F>>),
 }
 
 impl<K: Key, V: Value, F> Sorted<'_, K, V, F> {

@@ -192,7 +192,11 @@ mod tests {
 
     fn rows(table: &HashTable<'_>) -> BTreeSet<Vec<u8>> {
         let mut rows = Vec::new();
-        table.for_each(|row| -> Result<(), ()> { Ok(rows.push(row.to_vec())) }).unwrap();
+        let mut push = |row: &[u8]| -> Result<(), ()> {
+            rows.push(row.to_vec());
+            Ok(())
+        };
+        table.for_each(&mut push).unwrap();
         let n = rows.len();
         let rows: BTreeSet<Vec<u8>> = rows.into_iter().collect();
         assert_eq!(rows.len(), n, "every row once");

@@ -40,7 +40,7 @@ impl<'b, K: Key> RunParts<'b, K> {
         self.places
     }
 
-    pub(super) fn as_level(self) -> Self {
+    pub(super) fn into_level(self) -> Self {
         Self { is_level: true, ..self }
     }
 
