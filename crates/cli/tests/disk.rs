@@ -1,6 +1,7 @@
 //! Searches that keep their states on disk, as a person would run them: limits, interrupts, crashes, and going on.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+#![allow(clippy::disallowed_methods, reason = "tests write the models that they check")]
 
 mod common;
 
