@@ -47,6 +47,14 @@ fn every_algorithm_finds_a_counterexample_that_is_replayed() {
 }
 
 #[test]
+fn auto_goes_on_where_memory_ends() {
+    let found = hanoi("auto", 14, &[]).expect(0).json();
+    assert_eq!((found["states"].as_u64(), found["transitions"].as_u64()), (Some(4_782_969), Some(14_348_904)));
+    assert_eq!(found["algorithm"], "disk");
+    assert!(found["memory"]["peak"].as_u64().unwrap() <= (16 + 32) << 20, "{found}");
+}
+
+#[test]
 fn the_directory_is_cleared_after_an_answer_and_kept_if_asked_for() {
     let folder = scratch("disk-keep").join("states");
     let directory = folder.display().to_string();
