@@ -18,6 +18,9 @@ use lariat_storage::{HashTable, RowLog, RowLogOptions, RowLogReader, Table, hash
 use std::ops::Range;
 use std::sync::Mutex;
 
+/// Candidates whose places in the table are fetched ahead.
+const LOOKAHEAD: usize = 16;
+
 /// What each part may use.
 pub(crate) struct Shares {
     pub(crate) table_bytes: usize,
@@ -52,6 +55,7 @@ pub(crate) struct Delayed<'s, C> {
     compared: C,
     /// The level that is being expanded.
     level: Option<RowLogReader<'s>>,
+    hashes: Vec<u64>,
 }
 
 impl<'s, C: Compared> Delayed<'s, C> {
@@ -65,7 +69,7 @@ impl<'s, C: Compared> Delayed<'s, C> {
         let budget = tally.context.budget;
         let candidates = HashTable::new(table, tally.graph.row_bytes(), shares.table_bytes, budget)?;
         let visited = LevelLog::new(RowLog::new(disk, "visited", shares.log, budget));
-        Ok(Self { tally, disk, visited, candidates, compared, level: None })
+        Ok(Self { tally, disk, visited, candidates, compared, level: None, hashes: Vec::new() })
     }
 
     /// Searches from the initial states until there is nothing new, or the search is stopped.
@@ -118,8 +122,13 @@ impl<'s, C: Compared> Delayed<'s, C> {
 
     /// Puts states into the table.
     fn find(&mut self, rows: Rows<'_>) -> Result<(), SearchError> {
-        for row in rows.iter() {
-            let hash = hash_row(row);
+        self.hashes.clear();
+        self.hashes.extend(rows.iter().map(hash_row));
+        for (i, row) in rows.iter().enumerate() {
+            let hash = self.hashes[i];
+            if let Some(ahead) = self.hashes.get(i + LOOKAHEAD) {
+                self.candidates.prefetch(*ahead);
+            }
             while self.candidates.insert(hash, row).is_err() {
                 self.append_new()?;
                 if self.tally.is_stopped() {
@@ -142,9 +151,7 @@ impl<'s, C: Compared> Delayed<'s, C> {
             if rows.is_empty() || self.candidates.is_empty() {
                 break;
             }
-            for row in rows.iter() {
-                self.candidates.remove(hash_row(row), row);
-            }
+            self.candidates.remove_all(rows.iter());
             if self.tally.is_over() {
                 return Ok(());
             }

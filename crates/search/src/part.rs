@@ -127,7 +127,9 @@ struct Search<'s> {
     active: usize,
     /// Whether the table has no room for all of it.
     is_full: bool,
-    /// States that had no place in the table.
+    /// States from the queue, and their hashes; those that had no place in the table.
+    taken: RowBuffer,
+    hashes: Vec<u64>,
     rejected: RowBuffer,
     /// Whether a table was ever too small, so that the largest one is taken at once.
     wants_largest: bool,
@@ -146,6 +148,8 @@ impl<'s> Search<'s> {
             table: HashTable::new(table, width, shares.table_bytes, budget)?,
             active: 0,
             is_full: false,
+            taken: RowBuffer::new(entries.bytes()),
+            hashes: Vec::new(),
             rejected: RowBuffer::new(entries.bytes()),
             wants_largest: false,
         })
@@ -178,9 +182,9 @@ impl<'s> Search<'s> {
             if entries.is_empty() {
                 break;
             }
-            for entry in entries.iter() {
-                let row = self.entries.row(entry);
-                self.is_full |= self.table.insert(hash_row(row), row).is_err();
+            if !self.table.insert_distinct(entries.iter().map(|entry| self.entries.row(entry))) {
+                self.is_full = true;
+                break;
             }
         }
         self.begin_phase("expand");
@@ -243,25 +247,32 @@ impl Work for Search<'_> {
     /// Takes states from the queue that are not in the table, and puts them there.
     fn take(&mut self, batch: &mut RowBuffer) -> Result<(), SearchError> {
         while batch.len() < BATCH_ROWS && self.has_work() {
-            let Self { tally, entries, table, is_full, rejected, .. } = self;
             let Partition { visited, waiting, .. } = &mut self.partitions.all[self.active];
+            self.taken.clear();
+            self.hashes.clear();
             waiting.take(BATCH_ROWS - batch.len(), &mut |entry| {
-                let row = entries.row(entry);
-                let inserted = if *is_full { Err(TableFull::Memory) } else { table.insert(hash_row(row), row) };
+                let hash = hash_row(self.entries.row(entry));
+                self.table.prefetch(hash);
+                self.taken.push(entry);
+                self.hashes.push(hash);
+                Ok(())
+            })?;
+            for (entry, hash) in self.taken.as_rows().iter().zip(&self.hashes) {
+                let row = self.entries.row(entry);
+                let inserted = if self.is_full { Err(TableFull::Memory) } else { self.table.insert(*hash, row) };
                 match inserted {
                     Ok(true) => {
-                        tally.add_states(1);
+                        self.tally.add_states(1);
                         batch.push(row);
                         visited.push(entry)?;
                     }
                     Ok(false) => {}
                     Err(_) => {
-                        *is_full = true;
-                        rejected.push(entry);
+                        self.is_full = true;
+                        self.rejected.push(entry);
                     }
                 }
-                Ok(())
-            })?;
+            }
         }
         // What had no place in the table waits until there is one.
         for entry in self.rejected.as_rows().iter() {

@@ -26,6 +26,8 @@ pub enum Table {
 
 /// The rows that an empty table has room for.
 const ROWS_MIN: usize = 64;
+/// Rows that are looked for together.
+const CHUNK_ROWS: usize = 32;
 
 /// A set of rows of one width.
 pub struct HashTable<'b> {
@@ -67,6 +69,15 @@ impl<'b> Kind<'b> {
         match self {
             Kind::Chained(rows) => rows.insert(hash, row),
             Kind::Open(rows) => rows.insert(hash, row),
+        }
+    }
+
+    /// False if there is no room.
+    #[inline]
+    fn insert_distinct(&mut self, hash: u64, row: &[u8]) -> bool {
+        match self {
+            Kind::Chained(rows) => rows.insert_distinct(hash, row),
+            Kind::Open(rows) => rows.insert_distinct(hash, row),
         }
     }
 
@@ -153,6 +164,15 @@ impl<'b> HashTable<'b> {
         moved.is_ok()
     }
 
+    /// Fetches what looking for a row with this hash reads first.
+    #[inline]
+    pub fn prefetch(&self, hash: u64) {
+        match &self.rows {
+            Kind::Chained(rows) => rows.prefetch(hash),
+            Kind::Open(rows) => rows.prefetch(hash),
+        }
+    }
+
     /// Whether the set has a row.
     #[inline]
     pub fn contains(&self, hash: u64, row: &[u8]) -> bool {
@@ -160,6 +180,56 @@ impl<'b> HashTable<'b> {
             Kind::Chained(rows) => rows.find(hash, row).is_some(),
             Kind::Open(rows) => rows.find(hash, row).is_some(),
         }
+    }
+
+    /// Adds rows of which none is in the set, and none comes twice. False if there is not room for all.
+    pub fn insert_distinct<'r>(&mut self, rows: impl Iterator<Item = &'r [u8]>) -> bool {
+        let mut rows = rows.fuse();
+        loop {
+            let mut chunk: [(u64, &[u8]); CHUNK_ROWS] = [(0, &[]); CHUNK_ROWS];
+            let n = self.fetch_ahead(&mut rows, &mut chunk);
+            if n == 0 {
+                return true;
+            }
+            for (hash, row) in &chunk[..n] {
+                while !self.rows.insert_distinct(*hash, row) {
+                    if !self.grow() {
+                        return false;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes out those of some rows that are in the set.
+    pub fn remove_all<'r>(&mut self, rows: impl Iterator<Item = &'r [u8]>) {
+        let mut rows = rows.fuse();
+        loop {
+            let mut chunk: [(u64, &[u8]); CHUNK_ROWS] = [(0, &[]); CHUNK_ROWS];
+            let n = self.fetch_ahead(&mut rows, &mut chunk);
+            if n == 0 {
+                return;
+            }
+            for (hash, row) in &chunk[..n] {
+                self.remove(*hash, row);
+            }
+        }
+    }
+
+    /// Takes some rows, with their hashes, and fetches what looking for them reads first: memory is slow, but it is not slower for many rows at once.
+    fn fetch_ahead<'r>(
+        &self,
+        rows: &mut impl Iterator<Item = &'r [u8]>,
+        chunk: &mut [(u64, &'r [u8]); CHUNK_ROWS],
+    ) -> usize {
+        let mut n = 0;
+        for (place, row) in chunk.iter_mut().zip(rows) {
+            let hash = crate::hash_row(row);
+            self.prefetch(hash);
+            *place = (hash, row);
+            n += 1;
+        }
+        n
     }
 
     /// Takes a row out; false if it was not there.
@@ -236,6 +306,26 @@ mod tests {
                 found.reset(random.below(10_000)).unwrap();
                 assert!(found.is_empty() && rows(&found).is_empty());
             }
+        }
+    }
+
+    #[test]
+    fn many_rows_at_once_are_like_one_after_the_other() {
+        let row = |i: u64| hash_row(&i.to_le_bytes()).to_le_bytes();
+        for (kind, memory) in
+            [(Table::Chained, 1 << 20), (Table::Open, 1 << 20), (Table::Chained, 9000), (Table::Open, 9000)]
+        {
+            let budget = MemoryBudget::new(1 << 20);
+            let mut table = HashTable::new(kind, 8, memory, &budget).unwrap();
+            let all: Vec<[u8; 8]> = (0..3000).map(row).collect();
+            let fits = table.insert_distinct(all.iter().map(<[u8; 8]>::as_slice));
+            assert_eq!(fits, memory == 1 << 20, "{kind:?}");
+            let n = table.len();
+            assert!(if fits { n == 3000 } else { n < 1000 }, "{kind:?}: {n} rows");
+            assert_eq!(rows(&table), all[..n].iter().map(|row| row.to_vec()).collect());
+            table.remove_all(all.iter().step_by(3).map(<[u8; 8]>::as_slice));
+            let left = all[..n].iter().enumerate().filter(|(i, _)| i % 3 != 0);
+            assert_eq!(rows(&table), left.map(|(_, row)| row.to_vec()).collect());
         }
     }
 

@@ -152,7 +152,8 @@ mod tests {
             });
             assert_eq!(found, i < n, "row {i}");
         }
-        assert!(n_others < n / 8, "{n_others} positions of other rows");
+        // A question looks at about thirteen slots, and one in 256 has the same bits.
+        assert!(n_others < n / 5, "{n_others} positions of other rows");
         assert_eq!(table.insert(0, POSITION_MAX + 1), Err(TableFull::Numbers));
     }
 }

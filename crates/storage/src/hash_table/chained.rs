@@ -5,6 +5,7 @@
 
 use super::spread;
 use crate::hash::rows_equal;
+use crate::prefetch::prefetch_address;
 use crate::{ReservedVec, StorageError};
 use lariat_base::MemoryBudget;
 
@@ -73,14 +74,26 @@ impl<'b> Chained<'b> {
         if self.find(hash, row).is_some() {
             return Some(false);
         }
+        if self.insert_distinct(hash, row) { Some(true) } else { None }
+    }
+
+    /// False if the table is full.
+    #[inline]
+    pub(super) fn insert_distinct(&mut self, hash: u64, row: &[u8]) -> bool {
         if self.links.len() == self.capacity {
-            return None;
+            return false;
         }
         let bucket = spread(hash, self.heads.len());
-        self.rows.extend_from_slice(row).ok()?;
-        self.links.push(self.heads[bucket]).ok()?;
+        let pushed = self.rows.extend_from_slice(row).and_then(|()| self.links.push(self.heads[bucket]));
         self.heads[bucket] = self.links.len() as u32;
-        Some(true)
+        pushed.is_ok()
+    }
+
+    #[inline]
+    pub(super) fn prefetch(&self, hash: u64) {
+        if let Some(head) = self.heads.get(spread(hash, self.heads.len())) {
+            prefetch_address(head);
+        }
     }
 
     #[inline]

@@ -7,6 +7,7 @@
 
 use super::spread;
 use crate::hash::rows_equal;
+use crate::prefetch::prefetch_address;
 use crate::{ReservedVec, StorageError};
 use lariat_base::MemoryBudget;
 
@@ -54,11 +55,22 @@ impl<'b> Open<'b> {
         &self.slots[slot * self.slot_bytes..(slot + 1) * self.slot_bytes]
     }
 
+    #[inline]
+    fn step(&self, hash: u64) -> usize {
+        1 + (hash & 0xFFFF_FFFF) as usize % (self.n_slots - 1)
+    }
+
+    #[inline]
+    fn after(&self, place: usize, step: usize) -> usize {
+        let next = place + step;
+        if next >= self.n_slots { next - self.n_slots } else { next }
+    }
+
     /// The slot that has the row, or the empty one where its search ended.
     #[inline]
     fn probe(&self, hash: u64, row: &[u8]) -> Result<usize, usize> {
         let mut place = spread(hash, self.n_slots);
-        let step = 1 + (hash & 0xFFFF_FFFF) as usize % (self.n_slots - 1);
+        let step = self.step(hash);
         loop {
             let slot = self.slot(place);
             match slot[0] {
@@ -66,10 +78,7 @@ impl<'b> Open<'b> {
                 FULL if rows_equal(&slot[1..], row) => return Ok(place),
                 _ => {}
             }
-            place += step;
-            if place >= self.n_slots {
-                place -= self.n_slots;
-            }
+            place = self.after(place, step);
         }
     }
 
@@ -81,18 +90,39 @@ impl<'b> Open<'b> {
     /// None if the table is full.
     #[inline]
     pub(super) fn insert(&mut self, hash: u64, row: &[u8]) -> Option<bool> {
-        let place = match self.probe(hash, row) {
-            Ok(_) => return Some(false),
-            Err(place) => place,
-        };
+        match self.probe(hash, row) {
+            Ok(_) => Some(false),
+            Err(place) if self.fill(place, row) => Some(true),
+            Err(_) => None,
+        }
+    }
+
+    /// False if the table is full.
+    #[inline]
+    pub(super) fn insert_distinct(&mut self, hash: u64, row: &[u8]) -> bool {
+        let mut place = spread(hash, self.n_slots);
+        let step = self.step(hash);
+        while self.slots[place * self.slot_bytes] != EMPTY {
+            place = self.after(place, step);
+        }
+        self.fill(place, row)
+    }
+
+    #[inline]
+    pub(super) fn prefetch(&self, hash: u64) {
+        prefetch_address(&self.slots[spread(hash, self.n_slots) * self.slot_bytes]);
+    }
+
+    /// Puts a row into an empty slot; false if the table is full.
+    fn fill(&mut self, place: usize, row: &[u8]) -> bool {
         if self.n_used == self.capacity {
-            return None;
+            return false;
         }
         let slot = &mut self.slots[place * self.slot_bytes..(place + 1) * self.slot_bytes];
         slot[0] = FULL;
         slot[1..].copy_from_slice(row);
         self.n_used += 1;
-        Some(true)
+        true
     }
 
     #[inline]
