@@ -22,9 +22,7 @@ use crate::tally::{Tally, lock};
 use crate::{Context, Exploration, Extent, Goal, SearchError};
 use lariat_base::Limit;
 use lariat_graph::{Edges, Expander, Graph, RowBuffer, Rows};
-use lariat_storage::{
-    LevelQueue, LevelQueueWriter, Manifest, NewRows, Recent, RowPools, RowSet, TableFull, part_of,
-};
+use lariat_storage::{LevelQueue, LevelQueueWriter, Manifest, NewRows, Recent, RowPools, RowSet, TableFull, part_of};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, TryLockError};
 

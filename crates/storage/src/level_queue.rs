@@ -187,7 +187,11 @@ impl<'b> LevelQueue<'b> {
         let rest = if first { from.front_mut()? } else { from.back_mut()? };
         let rows = rest.divide(first);
         if rest.range.is_empty() {
-            if first { from.pop_front() } else { from.pop_back() };
+            if first {
+                from.pop_front()
+            } else {
+                from.pop_back()
+            };
         }
         Some(rows)
     }
@@ -259,6 +263,9 @@ mod tests {
         }
         queue.next_level();
         let take = |thread| queue.take(thread, None).map(|taken| queue.rows(&taken).row(0)[0]);
-        assert_eq!([take(1), take(1), take(0), take(1), take(0), take(0)], [Some(5), Some(4), Some(1), Some(3), Some(2), None]);
+        assert_eq!(
+            [take(1), take(1), take(0), take(1), take(0), take(0)],
+            [Some(5), Some(4), Some(1), Some(3), Some(2), None]
+        );
     }
 }

@@ -26,15 +26,18 @@ mod split;
 use crate::TableFull;
 use crate::hash::hash_row;
 use crate::prefetch::prefetch_address;
+use blocks::{LineBlocks, RowBlocks};
 use lariat_base::MemoryBudget;
 use lariat_base::rows::{RowBuffer, Rows};
-use blocks::{LineBlocks, RowBlocks};
 use levels::LevelCounts;
 use pool::Pool;
 use segment::{Hash, Met, NoRoom, Segment};
 
-/// Rows between two steps of fetching ahead.
-const LOOKAHEAD: usize = 12;
+/// How many rows ahead each step of a probe is fetched: what takes longer is fetched earlier.
+const AHEAD_SEGMENT: usize = 48;
+const AHEAD_LINE_BLOCK: usize = 40;
+const AHEAD_LINE: usize = 32;
+const AHEAD_ROW: usize = 16;
 /// Prefixes are this long at most; a segment's own probing uses the bits behind them.
 const DEPTH_MAX: u32 = 24;
 
@@ -146,20 +149,21 @@ impl<'b> RowSet<'b> {
     #[inline(always)]
     pub fn insert_hashed(&mut self, rows: Rows<'_>, hashes: &[u64], new: &mut impl NewRows) -> Result<(), TableFull> {
         // What a probe reads leads to what it reads next, so each is fetched some probes ahead of the next.
-        for i in 0..hashes.len() + 3 * LOOKAHEAD {
+        for i in 0..hashes.len() + AHEAD_SEGMENT {
+            let ahead = |n: usize| (i + n).checked_sub(AHEAD_SEGMENT).and_then(|i| hashes.get(i));
             if let Some(hash) = hashes.get(i) {
                 prefetch_address(self.segment_of(*hash));
             }
-            if let Some(hash) = i.checked_sub(LOOKAHEAD).and_then(|i| hashes.get(i)) {
+            if let Some(hash) = ahead(AHEAD_LINE_BLOCK) {
                 self.segment_of(*hash).prefetch_line_block(*hash);
             }
-            if let Some(hash) = i.checked_sub(LOOKAHEAD + LOOKAHEAD / 2).and_then(|i| hashes.get(i)) {
+            if let Some(hash) = ahead(AHEAD_LINE) {
                 self.segment_of(*hash).prefetch_line(*hash);
             }
-            if let Some(hash) = i.checked_sub(2 * LOOKAHEAD + LOOKAHEAD / 2).and_then(|i| hashes.get(i)) {
+            if let Some(hash) = ahead(AHEAD_ROW) {
                 self.segment_of(*hash).prefetch_row(*hash);
             }
-            let Some(i) = i.checked_sub(3 * LOOKAHEAD) else { continue };
+            let Some(i) = i.checked_sub(AHEAD_SEGMENT) else { continue };
             let hash = &hashes[i];
             let row = rows.row(i);
             let met = self.insert_row(*hash, row, new.has_room())?;

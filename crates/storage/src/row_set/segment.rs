@@ -11,10 +11,10 @@
 //! 3. `n_rows <= LOAD_MAX * entries`, so that there is a line that is not full, and probing ends.
 //! 4. `pending.end <= sealed <= n_rows`, and `levels` sums up to `sealed`; `unqueued`, if there is one, is at least `sealed`.
 
+use super::RowPools;
 use super::blocks::{LineBlocks, RowBlocks};
 use super::levels::LevelCounts;
 use super::line::{ENTRIES, Line};
-use super::RowPools;
 use crate::hash::rows_equal;
 use crate::prefetch::prefetch_address;
 use lariat_base::rows::{RowBuffer, Rows};

@@ -1,7 +1,7 @@
 //! Splitting a segment that is full.
 
-use super::levels::LevelCounts;
 use super::RowPools;
+use super::levels::LevelCounts;
 use super::segment::{GROWTH, Hash, NoRoom, Segment};
 
 impl Segment {
