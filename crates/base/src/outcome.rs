@@ -162,7 +162,7 @@ pub struct ModelSummary {
 }
 
 /// What a search had on disk.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct DiskSummary {
     /// The directory.
     pub directory: String,
@@ -174,6 +174,32 @@ pub struct DiskSummary {
     pub stored: u64,
     /// What was read and written.
     pub io: IoSummary,
+    /// The same by phase and by kind of file.
+    pub io_lines: Vec<IoLine>,
+    /// Seconds for which threads waited for the disk, added up.
+    pub seconds_waited: f64,
+}
+
+/// What was read and written in a phase, in files of one kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IoLine {
+    /// The phase; empty before the first.
+    pub phase: String,
+    /// The kind of file.
+    pub kind: &'static str,
+    /// The transfers.
+    pub io: IoSummary,
+}
+
+/// A named part of the work.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PhaseSummary {
+    /// Its name.
+    pub name: &'static str,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// How often it began.
+    pub times: u64,
 }
 
 /// Transfers in numbers.
@@ -231,11 +257,32 @@ pub struct Outcome {
     pub memory_stored: u64,
     /// What was on disk; none for a search in memory.
     pub disk: Option<DiskSummary>,
-    /// Named parts of the work and their seconds.
-    pub phases: Vec<(&'static str, f64)>,
+    /// Named parts of the work.
+    pub phases: Vec<PhaseSummary>,
+}
+
+/// What an algorithm that only passes over all states, or that sorts all edges, would transfer: the measures by which
+/// algorithms on disk are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IoBounds {
+    /// Transfers to read all states once: scan(N).
+    pub scan: u64,
+    /// Transfers to sort all edges' targets: sort(E).
+    pub sort: u64,
 }
 
 impl Outcome {
+    /// scan(N) and sort(E) of this search in the model of Aggarwal and Vitter, with the rows as they are in memory, blocks of the mean
+    /// size of the transfers, and the memory budget; none if nothing was transferred.
+    pub fn io_bounds(&self) -> Option<IoBounds> {
+        let block = self.disk.as_ref().map(|disk| disk.io.block()).filter(|block| *block > 0)?;
+        let blocks = |rows: u64| (rows * self.model.state_bytes as u64).div_ceil(block);
+        let (scan, all_edges) = (blocks(self.counts.states), blocks(self.counts.transitions));
+        let fan_in = (self.memory_budget / block).max(2) as f64;
+        let merges = (all_edges as f64 * block as f64 / self.memory_budget as f64).max(1.0).log(fan_in).ceil();
+        Some(IoBounds { scan, sort: 2 * all_edges * (1 + merges as u64) })
+    }
+
     /// The verdict over all properties; a search that was cut short never reads as *holds*.
     pub fn verdict(&self) -> Verdict {
         let of = |wanted| self.properties.iter().any(|p| p.verdict == wanted);

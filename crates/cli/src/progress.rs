@@ -2,9 +2,10 @@
 
 use lariat_base::size::{format_count, format_size};
 use lariat_base::time::format_seconds;
+use lariat_base::outcome::PhaseSummary;
 use lariat_base::{Event, Observer, Progress};
 use std::io::{IsTerminal, Write};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -19,13 +20,51 @@ pub struct ProgressLine {
     due_ms: AtomicU64,
     /// States and milliseconds at the last line, for the current rate.
     last: Mutex<(u64, u64)>,
+    clock: Mutex<PhaseClock>,
+}
+
+/// The phases of a search so far, and the one that goes on.
+#[derive(Default)]
+struct PhaseClock {
+    ended: Vec<PhaseSummary>,
+    now: Option<(&'static str, Instant)>,
+}
+
+impl PhaseClock {
+    fn begin(&mut self, next: Option<&'static str>) {
+        let now = Instant::now();
+        if let Some((name, start)) = std::mem::replace(&mut self.now, next.map(|name| (name, now))) {
+            let seconds = (now - start).as_secs_f64();
+            match self.ended.iter_mut().find(|phase| phase.name == name) {
+                Some(phase) => {
+                    phase.seconds += seconds;
+                    phase.times += 1;
+                }
+                None => self.ended.push(PhaseSummary { name, seconds, times: 1 }),
+            }
+        }
+    }
 }
 
 impl ProgressLine {
     pub fn new(quiet: bool) -> Self {
         let live = std::io::stderr().is_terminal();
         let first = if live { LIVE_EVERY_MS } else { PLAIN_EVERY_MS };
-        Self { quiet, live, started: Instant::now(), due_ms: AtomicU64::new(first), last: Mutex::new((0, 0)) }
+        Self {
+            quiet,
+            live,
+            started: Instant::now(),
+            due_ms: AtomicU64::new(first),
+            last: Mutex::new((0, 0)),
+            clock: Mutex::default(),
+        }
+    }
+
+    /// The phases of the search that has ended.
+    pub fn take_phases(&self) -> Vec<PhaseSummary> {
+        let mut clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
+        clock.begin(None);
+        std::mem::take(&mut clock.ended)
     }
 
     /// Wipes the live line, so that what follows stands alone.
@@ -37,7 +76,7 @@ impl ProgressLine {
 
     fn show(&self, progress: &Progress, now_ms: u64) {
         let rate = {
-            let mut last = self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
             let (states, ms) = std::mem::replace(&mut *last, (progress.states, now_ms));
             progress.states.saturating_sub(states) * 1000 / (now_ms - ms).max(1)
         };
@@ -65,10 +104,10 @@ impl ProgressLine {
 
 impl Observer for ProgressLine {
     fn event(&self, event: &Event) {
-        if self.quiet {
-            return;
+        if let Event::Phase(name) = event {
+            self.clock.lock().unwrap_or_else(PoisonError::into_inner).begin(Some(name));
         }
-        let Event::Progress(progress) = event else { return };
+        let (Event::Progress(progress), false) = (event, self.quiet) else { return };
         let now_ms = self.started.elapsed().as_millis() as u64;
         let due = self.due_ms.load(Ordering::Relaxed);
         if now_ms < due {

@@ -5,7 +5,7 @@ use crate::options::{Algorithm, DiskOptions, SearchOptions, TableOption};
 use crate::progress::ProgressLine;
 use crate::scratch::Scratch;
 use crate::{machine, output, resume};
-use lariat_base::outcome::{Counts, Limit, ModelSummary, Outcome};
+use lariat_base::outcome::{Counts, Limit, ModelSummary, Outcome, PhaseSummary};
 use lariat_base::size::format_size;
 use lariat_base::{MemoryBudget, StopSignal};
 use lariat_disk::DiskError;
@@ -25,7 +25,7 @@ const MEMORY_MIN: u64 = 16 << 20;
 
 /// The clock of a command: named phases, one after the other.
 pub struct Phases {
-    list: Vec<(&'static str, f64)>,
+    list: Vec<PhaseSummary>,
     started: Instant,
     phase: Instant,
 }
@@ -37,10 +37,24 @@ impl Phases {
 
     /// Ends a phase under this name. Phases of the same name are one.
     pub fn end(&mut self, name: &'static str) {
-        let seconds = self.phase.elapsed().as_secs_f64();
-        match self.list.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, sum)) => *sum += seconds,
-            None => self.list.push((name, seconds)),
+        self.add(PhaseSummary { name, seconds: self.phase.elapsed().as_secs_f64(), times: 1 });
+    }
+
+    /// Ends a search, which may have had phases of its own.
+    pub fn end_search(&mut self, parts: Vec<PhaseSummary>) {
+        let in_parts: f64 = parts.iter().map(|part| part.seconds).sum();
+        let seconds = (self.phase.elapsed().as_secs_f64() - in_parts).max(0.0);
+        self.add(PhaseSummary { name: "search", seconds, times: 1 });
+        parts.into_iter().for_each(|part| self.add(part));
+    }
+
+    fn add(&mut self, phase: PhaseSummary) {
+        match self.list.iter_mut().find(|known| known.name == phase.name) {
+            Some(known) => {
+                known.seconds += phase.seconds;
+                known.times += phase.times;
+            }
+            None => self.list.push(phase),
         }
         self.phase = Instant::now();
     }
@@ -220,7 +234,7 @@ impl Searcher {
             _ => self.explore_auto(graph, goals, on_disk, extent)?,
         };
         self.progress.finish();
-        phases.end("search");
+        phases.end_search(self.progress.take_phases());
         let found = result.map_err(|error| self.with_advice(failure(error)))?;
         let counts = Counts {
             states: found.states,
@@ -253,7 +267,7 @@ impl Searcher {
             _ => ("ndfs", ndfs::find_lasso(graph, strength, &self.context())),
         };
         self.progress.finish();
-        phases.end("search");
+        phases.end_search(self.progress.take_phases());
         let found = result.map_err(failure)?;
         let counts = Counts {
             states: found.states,

@@ -1,6 +1,6 @@
 //! The answer as text.
 
-use lariat_base::outcome::{Counts, Outcome, Verdict};
+use lariat_base::outcome::{Counts, DiskSummary, Outcome, Verdict};
 use lariat_base::size::{format_count, format_size};
 use lariat_base::time::format_seconds;
 use std::fmt::Write;
@@ -60,13 +60,14 @@ fn counts_text(counts: &Counts) -> String {
 
 fn stats(outcome: &Outcome, out: &mut String) {
     let states = outcome.counts.states.max(1) as f64;
+    let stored = outcome.disk.as_ref().map_or(outcome.memory_stored, |disk| disk.stored);
     let _ = writeln!(out, "algorithm        {} with {} thread(s)", outcome.algorithm, outcome.threads);
     let _ = writeln!(out, "state            {} bytes packed", outcome.model.state_bytes);
     let _ = writeln!(
         out,
         "stored           {} ({:.1} bytes a state)",
-        format_size(outcome.memory_stored),
-        outcome.memory_stored as f64 / states
+        format_size(stored),
+        stored as f64 / states
     );
     let _ = writeln!(
         out,
@@ -97,8 +98,42 @@ fn stats(outcome: &Outcome, out: &mut String) {
             format_count(io.random_reads)
         );
     }
-    for (name, seconds) in &outcome.phases {
-        let _ = writeln!(out, "phase {name:<10} {}", format_seconds(*seconds));
+    for phase in &outcome.phases {
+        let times = if phase.times > 1 { format!(", {} times", format_count(phase.times)) } else { String::new() };
+        let _ = writeln!(out, "phase {:<10} {}{times}", phase.name, format_seconds(phase.seconds));
+    }
+    if let Some(disk) = &outcome.disk {
+        io_lines(outcome, disk, out);
+    }
+}
+
+/// What was read and written, by phase and kind of file, beside what a scan and a sort would need.
+fn io_lines(outcome: &Outcome, disk: &DiskSummary, out: &mut String) {
+    let _ = writeln!(out, "waited for disk  {} (all threads together)", format_seconds(disk.seconds_waited));
+    if let Some(bounds) = outcome.io_bounds() {
+        let _ = writeln!(
+            out,
+            "transfers        {} of {} in the mean; scan(N) is {}, sort(E) {}",
+            format_count(disk.io.read_ops + disk.io.write_ops),
+            format_size(disk.io.block()),
+            format_count(bounds.scan),
+            format_count(bounds.sort)
+        );
+    }
+    for line in &disk.io_lines {
+        let io = &line.io;
+        let _ = writeln!(
+            out,
+            "i/o {:<12} {:<8} read {} in {} ({} random), written {} in {} ({} random)",
+            if line.phase.is_empty() { "before" } else { &line.phase },
+            line.kind,
+            format_size(io.bytes_read),
+            format_count(io.read_ops),
+            format_count(io.random_reads),
+            format_size(io.bytes_written),
+            format_count(io.write_ops),
+            format_count(io.random_writes)
+        );
     }
 }
 

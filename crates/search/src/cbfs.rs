@@ -29,7 +29,7 @@ use crate::level_log::LevelLog;
 use crate::path::rebuild_paths;
 use crate::tally::{Tally, lock};
 use crate::{Context, Exploration, Extent, Goal, SearchError};
-use lariat_base::{Event, Limit};
+use lariat_base::Limit;
 use lariat_disk::{Disk, FileKind};
 use lariat_graph::{Edges, Graph, RowBuffer, Rows};
 use lariat_storage::{
@@ -285,7 +285,7 @@ impl<'s> Search<'s> {
     }
 
     fn begin_phase(&self, name: &'static str) {
-        self.tally.context.observer.event(&Event::Phase(name));
+        self.tally.context.begin_phase(name);
         self.disk.counters().begin_phase(name);
     }
 }

@@ -11,7 +11,6 @@ use crate::expansion::{BATCH_ROWS, Expansion, Work};
 use crate::level_log::LevelLog;
 use crate::tally::{Tally, lock};
 use crate::{Context, SearchError};
-use lariat_base::Event;
 use lariat_disk::{Disk, FileKind};
 use lariat_graph::{Edges, RowBuffer, Rows};
 use lariat_storage::{HashTable, RowLog, RowLogOptions, RowLogReader, Table, hash_row};
@@ -162,7 +161,7 @@ impl<'s, C: Compared> Delayed<'s, C> {
     }
 
     fn begin_phase(&self, name: &'static str) {
-        self.tally.context.observer.event(&Event::Phase(name));
+        self.tally.context.begin_phase(name);
         self.disk.counters().begin_phase(name);
     }
 }

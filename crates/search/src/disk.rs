@@ -37,7 +37,7 @@ use crate::tally::Tally;
 use crate::{Context, Exploration, Extent, Goal, SearchError, ebfs, ram};
 use frontier::Frontier;
 pub use hand_over::{Handed, hand_over};
-use lariat_base::{Event, Limit};
+use lariat_base::Limit;
 use lariat_disk::Disk;
 use lariat_graph::{Graph, RowBuffer};
 use lariat_storage::{Key, RowFilter, Run, for_row_width};
@@ -71,7 +71,7 @@ fn find_paths(
 ) -> Result<(), SearchError> {
     for (goal, path) in goals.iter().zip(&mut exploration.paths) {
         if path.is_some() {
-            context.observer.event(&Event::Phase("path"));
+            context.begin_phase("path");
             let mut found = ram::explore(graph, &[*goal], Extent::UntilGoals, context)?;
             *path = found.paths.pop().flatten();
             if path.is_none() && found.limit == Some(Limit::Memory) {
@@ -153,7 +153,7 @@ impl<'s, K: Key> Search<'s, K> {
             workers[0].find(initial.as_rows())?;
         }
         loop {
-            shared.context.observer.event(&Event::Phase("explore"));
+            shared.context.begin_phase("explore");
             self.round(&mut workers)?;
             if shared.tally.is_stopped() && shared.tally.limit().is_none() {
                 break;
@@ -185,9 +185,9 @@ impl<'s, K: Key> Search<'s, K> {
         let shared = &self.shared;
         let mut visited = shared.visited();
         let reading = shared.frontier.take_runs();
-        shared.context.observer.event(&Event::Phase("merge"));
+        shared.context.begin_phase("merge");
         visited.merge(&shared.files, reading.as_deref())?;
-        shared.context.observer.event(&Event::Phase("check"));
+        shared.context.begin_phase("check");
         let new = visited.check_doubtful(&shared.files)?;
         shared.tally.add_states(new.iter().map(Run::rows).sum());
         visited.waiting.extend(new);

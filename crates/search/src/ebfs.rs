@@ -30,7 +30,6 @@ use crate::expansion::{BATCH_ROWS, Expansion, Work};
 use crate::path::{Levels, rebuild_paths};
 use crate::tally::{Tally, lock};
 use crate::{Context, Exploration, Extent, Goal, SearchError};
-use lariat_base::Event;
 use lariat_disk::Disk;
 use lariat_graph::{Edges, Graph, RowBuffer, Rows};
 use lariat_storage::stream::RowStream;
@@ -199,7 +198,7 @@ impl<'s, K: Key> Search<'s, K> {
     }
 
     fn begin_phase(&self, name: &'static str) {
-        self.tally.context.observer.event(&Event::Phase(name));
+        self.tally.context.begin_phase(name);
         self.disk.counters().begin_phase(name);
     }
 }

@@ -36,7 +36,7 @@ mod external_tests;
 
 pub use lasso::{Lasso, LassoSearch};
 
-use lariat_base::{Limit, MemoryBudget, Observer, StopSignal};
+use lariat_base::{Event, Limit, MemoryBudget, Observer, StopSignal};
 use lariat_disk::Disk;
 use lariat_graph::GraphError;
 use lariat_storage::StorageError;
@@ -56,6 +56,16 @@ pub struct Context<'c> {
     pub disk: Option<&'c dyn Disk>,
     /// What a search that can be gone on with notes beside its own state: which check it belongs to.
     pub labels: &'c [(&'c str, String)],
+}
+
+impl Context<'_> {
+    /// A named part of the work begins: what is read and written from now on belongs to it.
+    pub fn begin_phase(&self, name: &'static str) {
+        self.observer.event(&Event::Phase(name));
+        if let Some(disk) = self.disk {
+            disk.counters().begin_phase(name);
+        }
+    }
 }
 
 /// What a search for states looks for.

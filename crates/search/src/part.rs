@@ -33,7 +33,6 @@ use crate::expansion::{BATCH_BYTES, BATCH_ROWS, Expansion, Work};
 use crate::path::source_of;
 use crate::tally::{Hit, Tally, lock};
 use crate::{Context, Exploration, Extent, Goal, SearchError};
-use lariat_base::Event;
 use lariat_disk::{Disk, FileKind};
 use lariat_graph::{Edges, Graph, RowBuffer, Rows};
 use lariat_storage::{HashTable, RowLogOptions, Table, TableFull, hash_row};
@@ -238,7 +237,7 @@ impl<'s> Search<'s> {
     }
 
     fn begin_phase(&self, name: &'static str) {
-        self.tally.context.observer.event(&Event::Phase(name));
+        self.tally.context.begin_phase(name);
         self.disk.counters().begin_phase(name);
     }
 }
