@@ -1,12 +1,12 @@
 //! Progress on standard error: a live line on a terminal, a plain line every ten seconds elsewhere.
 
+use lariat_base::outcome::PhaseSummary;
 use lariat_base::size::{format_count, format_size};
 use lariat_base::time::format_seconds;
-use lariat_base::outcome::PhaseSummary;
 use lariat_base::{Event, Observer, Progress};
 use std::io::{IsTerminal, Write};
-use std::sync::{Mutex, PoisonError};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 const LIVE_EVERY_MS: u64 = 200;

@@ -117,7 +117,10 @@ struct Phases {
 
 impl Default for IoCounters {
     fn default() -> Self {
-        Self { phases: RwLock::new(Phases { all: vec![Phase::default()], current: 0 }), waited_nanos: AtomicU64::new(0) }
+        Self {
+            phases: RwLock::new(Phases { all: vec![Phase::default()], current: 0 }),
+            waited_nanos: AtomicU64::new(0),
+        }
     }
 }
 

@@ -6,8 +6,7 @@ use serde_json::{Value, json};
 /// The one object that `--json` prints.
 pub fn outcome_json(outcome: &Outcome, version: &str) -> String {
     let counts = &outcome.counts;
-    let phases: Vec<Value> =
-        outcome.phases.iter().map(phase).collect();
+    let phases: Vec<Value> = outcome.phases.iter().map(phase).collect();
     let object = json!({
         "lariat": version,
         "command": outcome.command,

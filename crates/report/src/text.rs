@@ -63,12 +63,7 @@ fn stats(outcome: &Outcome, out: &mut String) {
     let stored = outcome.disk.as_ref().map_or(outcome.memory_stored, |disk| disk.stored);
     let _ = writeln!(out, "algorithm        {} with {} thread(s)", outcome.algorithm, outcome.threads);
     let _ = writeln!(out, "state            {} bytes packed", outcome.model.state_bytes);
-    let _ = writeln!(
-        out,
-        "stored           {} ({:.1} bytes a state)",
-        format_size(stored),
-        stored as f64 / states
-    );
+    let _ = writeln!(out, "stored           {} ({:.1} bytes a state)", format_size(stored), stored as f64 / states);
     let _ = writeln!(
         out,
         "memory           {} at its peak, of a budget of {}",
