@@ -11,13 +11,16 @@
 //! | `cbfs`: all states, on disk | `cbfs.rs` |
 //! | `ndfs`: an accepting cycle | `ndfs.rs` |
 //! | `scc`: an accepting cycle | `scc.rs` |
+//! | `ddfs`: an accepting cycle, semi-external | `ddfs.rs` |
 //!
 //! `reference.rs` is the plain version that the others are tested against, and that writes out small graphs.
 
 pub mod cbfs;
+pub mod ddfs;
 mod delayed;
 pub mod disk;
 pub mod ebfs;
+mod enumerate;
 mod expansion;
 mod lasso;
 mod level_log;
@@ -30,10 +33,14 @@ pub mod ram;
 pub mod reference;
 pub mod scc;
 mod tally;
+mod tree;
 
 #[cfg(test)]
 mod external_tests;
+#[cfg(test)]
+mod semi_external_tests;
 
+pub use enumerate::HashPlacement;
 pub use lasso::{Lasso, LassoSearch};
 
 use lariat_base::{Limit, MemoryBudget, Observer, StopSignal};

@@ -39,7 +39,7 @@ impl Placement {
 
 enum Words<'b> {
     Memory(ReservedVec<'b, u64>),
-    Disk(BlockCache<'b>),
+    Disk(Box<BlockCache<'b>>),
 }
 
 /// Numbers of a few bits each.
@@ -50,10 +50,13 @@ pub struct NumberArray<'b> {
     per_word: u32,
     mask: u64,
     words: Words<'b>,
+    disk: &'b dyn Disk,
+    name: String,
+    budget: &'b MemoryBudget,
 }
 
 impl<'b> NumberArray<'b> {
-    /// `len` zeros of `bits` bits; `name` is the file's, if there is one.
+    /// `len` zeros of `bits` bits; `name` is the file's, if there is one. The file goes when the array does.
     pub fn new(
         len: u64,
         bits: u32,
@@ -72,10 +75,12 @@ impl<'b> NumberArray<'b> {
             }
             Placement::Disk { cache_bytes } => {
                 let file = disk.create(name, FileKind::Table)?;
-                Words::Disk(BlockCache::new(file, 0, n_words.div_ceil(BLOCK_WORDS), false, cache_bytes, budget)?)
+                let blocks = n_words.div_ceil(BLOCK_WORDS);
+                Words::Disk(Box::new(BlockCache::new(file, 0, blocks, false, cache_bytes, budget)?))
             }
         };
-        Ok(Self { len, bits, per_word: (64 / bits).ilog2(), mask: u64::MAX >> (64 - bits), words })
+        let (per_word, mask) = ((64 / bits).ilog2(), u64::MAX >> (64 - bits));
+        Ok(Self { len, bits, per_word, mask, words, disk, name: name.to_owned(), budget })
     }
 
     /// The bytes of so many items.
@@ -200,6 +205,17 @@ impl<'b> NumberArray<'b> {
         let mut n = 0;
         self.for_each_word(|word| n += u64::from(word.count_ones()))?;
         Ok(n)
+    }
+}
+
+impl Drop for NumberArray<'_> {
+    fn drop(&mut self) {
+        if !self.is_in_memory() {
+            // The file is closed first.
+            self.words = Words::Memory(ReservedVec::new(self.budget));
+            // A file that stays is one that no manifest names.
+            let _ = self.disk.remove(&self.name);
+        }
     }
 }
 
