@@ -5,7 +5,7 @@
 use crate::engine::Engine;
 use crate::failure::{ExitStatus, Failure};
 use crate::options::CheckOptions;
-use crate::run::{Phases, Searched, Searcher, check_algorithm};
+use crate::run::{Phases, Searched, Searcher, check_algorithm, shortest_algorithm};
 use crate::temporal::{self, Temporal};
 use crate::{load, output, trace_file};
 use lariat_base::Verdict;
@@ -62,7 +62,11 @@ pub fn check(options: &CheckOptions) -> Result<ExitStatus, Failure> {
     let (labels, goals) = labels_and_goals(&asked, &loaded)?;
     let graph = Interpreter::new(&loaded.model, labels);
     phases.end("load");
-    let searcher = Searcher::new(&options.search, &options.source.model, &phases)?;
+    let algorithm = match options.shortest {
+        true => shortest_algorithm(&options.search, !temporal.is_empty())?,
+        false => options.search.algorithm,
+    };
+    let searcher = Searcher::with_algorithm(algorithm, &options.search, &options.source.model, &phases)?;
     let mut checking = Checking {
         options,
         loaded: &loaded,
@@ -109,6 +113,7 @@ impl Checking<'_> {
         let watcher = property.search_watcher(&self.options.search, &graph)?;
         let engine = Engine::new(&self.options.search, &graph);
         let product = Product::new(engine.graph(), &*watcher, self.options.temporal.deadlock_runs.into());
+        self.searcher.begin_property(&property.name);
         let (found, searched) = self.searcher.find_lasso(&product, watcher.strength(), &mut self.phases)?;
         self.error_reached |= found.error_reached && found.lasso.is_none();
         let trace = match found.lasso {

@@ -79,6 +79,14 @@ pub struct SearchOptions {
     #[arg(long, value_enum, default_value_t = TableOption::Chained)]
     pub table: TableOption,
 
+    /// Where ddfs, iddfs and minimal keep their perfect hash function
+    #[arg(long, value_enum, default_value_t = MphfOption::Auto)]
+    pub mphf: MphfOption,
+
+    /// Let iddfs search after each N levels [default: whenever there are twice as many states]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub depth_step: Option<u64>,
+
     /// What makes successors
     #[arg(long, value_enum, default_value_t = EngineOption::Jit)]
     pub engine: EngineOption,
@@ -195,6 +203,22 @@ pub enum Algorithm {
     Ndfs,
     /// Search by strongly connected components in memory, for temporal properties
     Scc,
+    /// Semi-external double depth-first search, for temporal properties: a bit for each state, and a perfect hash function (Edelkamp and others)
+    Ddfs,
+    /// The same with iterative deepening: the states near the initial ones are searched before there are all
+    Iddfs,
+    /// Semi-external search for a shortest counterexample of a temporal property (Gastin and Moro); what --shortest means
+    Minimal,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MphfOption {
+    /// In memory if it takes no more than a third of that
+    Auto,
+    /// In memory: 2.6 bits for each state
+    Ram,
+    /// On disk: a read for each state that is looked up
+    Disk,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -282,6 +306,10 @@ pub struct CheckOptions {
 
     #[command(flatten)]
     pub temporal: TemporalOptions,
+
+    /// Show counterexamples that are as short as can be
+    #[arg(long)]
+    pub shortest: bool,
 
     /// Write the counterexample to FILE: .txt text, .json or .itf.json ITF, .dot Graphviz. Further counterexamples go to
     /// files with a number before the ending

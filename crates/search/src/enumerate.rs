@@ -101,6 +101,7 @@ pub(crate) fn enumerate<'s>(
     placement: HashPlacement,
 ) -> Result<States<'s>, Stopped> {
     let disk = context.disk.ok_or(SearchError::NoDisk)?;
+    forget_other_property(context)?;
     let noted = Manifest::read(disk, context.budget)?;
     if let Some(manifest) = noted.filter(|manifest| manifest.text(ALGORITHM).is_ok_and(|algorithm| algorithm == name)) {
         context.observer.event(&Event::Phase("resume"));
@@ -124,6 +125,25 @@ pub(crate) fn enumerate<'s>(
     let states = States::new(graph, context, runs, HASH, placement, counts)?;
     publish(&states, name, &files)?;
     Ok(states)
+}
+
+/// The key under which it is noted on disk which property a search is for.
+pub const PROPERTY: &str = "property";
+
+/// Removes what a search for another property has left.
+pub(crate) fn forget_other_property(context: &Context<'_>) -> Result<(), SearchError> {
+    let disk = context.disk.ok_or(SearchError::NoDisk)?;
+    let Some(noted) = Manifest::read(disk, context.budget)? else { return Ok(()) };
+    let wanted = context.labels.iter().find(|(key, _)| *key == PROPERTY).map(|(_, name)| name.as_str());
+    if noted.text(ALGORITHM).is_ok() && noted.text(PROPERTY).ok() != wanted {
+        let mut manifest = Manifest::new();
+        for (key, text) in context.labels {
+            manifest.set_text(key, text);
+        }
+        manifest.publish(disk, context.budget)?;
+        Manifest::open(disk, context.budget)?;
+    }
+    Ok(())
 }
 
 /// Why there are no numbered states.
@@ -331,9 +351,20 @@ impl<'s> States<'s> {
         self.array(self.len(), 1, parts)
     }
 
-    /// States that are not to be expanded.
-    pub(crate) fn set_cut(&mut self, cut: NumberArray<'s>) {
+    /// Lets no state of these runs be expanded.
+    pub(crate) fn cut_off(&mut self, runs: &[String]) -> Result<(), Halt> {
+        if runs.is_empty() {
+            return Ok(());
+        }
+        let mut cut = self.bits(3)?;
+        let mut numbers = Vec::new();
+        scan_runs(self.graph, self.context, runs, &mut |rows| {
+            self.hash.numbers(rows, &mut numbers)?;
+            numbers.iter().try_for_each(|number| cut.set(*number, 1))?;
+            Ok(())
+        })?;
         self.cut = Some(cut);
+        Ok(())
     }
 
     pub(crate) fn is_cut(&mut self, number: u64) -> Result<bool, StorageError> {

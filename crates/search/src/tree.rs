@@ -11,7 +11,7 @@ use crate::enumerate::States;
 use crate::lasso::Halt;
 use lariat_disk::FileKind;
 use lariat_graph::{RowBuffer, Rows};
-use lariat_storage::{NumberArray, RowFinder, RowLog, RowLogOptions, StorageError};
+use lariat_storage::{BudgetedVec, NumberArray, RowFinder, RowLog, RowLogOptions, StorageError};
 
 /// The place that initial states were found from.
 const NOWHERE: u64 = u64::MAX;
@@ -32,17 +32,18 @@ pub(crate) struct Tree<'s> {
     /// Where the level ends that is being expanded, and its distance.
     level_end: u64,
     level: u64,
+    /// Where each level begins.
+    level_starts: BudgetedVec<'s, u64>,
     /// The first records of the level behind it: all of them if they are few, and then the log is not asked.
     next_level: Vec<u8>,
 }
 
 /// A state that is expanded.
 pub(crate) struct Expanded<'e> {
+    pub(crate) row: &'e [u8],
     pub(crate) number: u64,
     /// Where it is in the tree.
     pub(crate) place: u64,
-    /// Its distance.
-    pub(crate) level: u64,
     pub(crate) successors: &'e [u64],
 }
 
@@ -59,7 +60,15 @@ impl<'s> Tree<'s> {
         let width = states.graph.row_bytes();
         let options = RowLogOptions::in_pages(width + HEADER_BYTES, memory_bytes / 3, FileKind::Queue);
         let log = RowLog::new(states.disk, name, options, states.context.budget);
-        Self { log, width, record: vec![0; width + HEADER_BYTES], level_end: 0, level: 0, next_level: Vec::new() }
+        Self {
+            log,
+            width,
+            record: vec![0; width + HEADER_BYTES],
+            level_end: 0,
+            level: 0,
+            level_starts: BudgetedVec::new(states.context.budget),
+            next_level: Vec::new(),
+        }
     }
 
     fn push(&mut self, number: u64, from: u64, row: &[u8]) -> Result<(), StorageError> {
@@ -89,6 +98,7 @@ impl<'s> Tree<'s> {
         }
         let mut next = 0;
         while next < self.log.len() {
+            self.level_starts.push(next)?;
             self.level_end = self.log.len();
             let level = std::mem::take(&mut self.next_level);
             let record_bytes = self.record.len();
@@ -161,7 +171,7 @@ impl<'s> Tree<'s> {
             numbers.extend_from_slice(successors.numbers);
             for (i, range) in ranges.into_iter().enumerate() {
                 let (number, place) = places[done + i];
-                let expanded = Expanded { number, place, level: self.level, successors: &numbers[range] };
+                let expanded = Expanded { row: rows.row(i), number, place, successors: &numbers[range] };
                 if !see(states, expanded)? {
                     return Ok(false);
                 }
@@ -170,6 +180,16 @@ impl<'s> Tree<'s> {
             rows = rows.split_at(n).1;
         }
         Ok(true)
+    }
+
+    /// The distance of the state at a place.
+    pub(crate) fn level_of(&self, place: u64) -> u64 {
+        let (mut from, mut to) = (0, self.level_starts.len());
+        while to - from > 1 {
+            let middle = from + (to - from) / 2;
+            if self.level_starts.get(middle) <= place { from = middle } else { to = middle }
+        }
+        from as u64
     }
 
     /// The states on the way to a place, from an initial one on, that of the place included.
