@@ -209,6 +209,8 @@ pub enum Algorithm {
     Iddfs,
     /// Semi-external search for a shortest counterexample of a temporal property (Gastin and Moro); what --shortest means
     Minimal,
+    /// Semi-external search for all accepting cycles (Wu and others); what --all means
+    Daac,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -311,13 +313,30 @@ pub struct CheckOptions {
     #[arg(long)]
     pub shortest: bool,
 
+    /// Find all counterexamples to temporal properties: every elementary accepting cycle once
+    #[arg(long, conflicts_with = "shortest")]
+    pub all: bool,
+
+    /// With --all: stop after K counterexamples
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
+    pub limit: Option<u64>,
+
+    /// With --all: the fraction of a stack that goes to disk at once
+    #[arg(long, value_name = "FRACTION", default_value_t = lariat_search::daac::RHO, value_parser = parse_fraction)]
+    pub rho: f64,
+
     /// Write the counterexample to FILE: .txt text, .json or .itf.json ITF, .dot Graphviz. Further counterexamples go to
-    /// files with a number before the ending
+    /// files with a number before the ending. With --all: a directory for an ITF file each, or a .jsonl file with a line for each
     #[arg(long, value_name = "FILE")]
     pub trace: Option<String>,
 
     #[command(flatten)]
     pub search: SearchOptions,
+}
+
+/// A number between 0 and 1.
+fn parse_fraction(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|f| *f > 0.0 && *f < 1.0).ok_or_else(|| format!("`{text}` is not between 0 and 1"))
 }
 
 #[derive(Args)]

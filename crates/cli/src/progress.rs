@@ -17,6 +17,8 @@ pub struct ProgressLine {
     live: bool,
     started: Instant,
     due_ms: AtomicU64,
+    /// Counterexamples, in searches for more than one.
+    found: AtomicU64,
     /// States and milliseconds at the last line, for the current rate.
     last: Mutex<(u64, u64)>,
 }
@@ -25,7 +27,14 @@ impl ProgressLine {
     pub fn new(quiet: bool) -> Self {
         let live = std::io::stderr().is_terminal();
         let first = if live { LIVE_EVERY_MS } else { PLAIN_EVERY_MS };
-        Self { quiet, live, started: Instant::now(), due_ms: AtomicU64::new(first), last: Mutex::new((0, 0)) }
+        Self {
+            quiet,
+            live,
+            started: Instant::now(),
+            due_ms: AtomicU64::new(first),
+            found: AtomicU64::new(0),
+            last: Mutex::new((0, 0)),
+        }
     }
 
     /// Wipes the live line, so that what follows stands alone.
@@ -45,8 +54,12 @@ impl ProgressLine {
             (Some(level), _) => format!("level {level}"),
             (None, depth) => format!("depth {}", format_count(depth.unwrap_or(0))),
         };
+        let found = match self.found.load(Ordering::Relaxed) {
+            0 => String::new(),
+            n => format!("{} cycles, ", format_count(n)),
+        };
         let line = format!(
-            "{} states ({}/s), {} transitions, {}, frontier {}, memory {} of {}, {}",
+            "{found}{} states ({}/s), {} transitions, {}, frontier {}, memory {} of {}, {}",
             format_count(progress.states),
             format_count(rate),
             format_count(progress.transitions),
@@ -68,7 +81,11 @@ impl Observer for ProgressLine {
         if self.quiet {
             return;
         }
-        let Event::Progress(progress) = event else { return };
+        let progress = match event {
+            Event::Progress(progress) => progress,
+            Event::Found(n) => return self.found.store(*n, Ordering::Relaxed),
+            Event::Phase(_) => return,
+        };
         let now_ms = self.started.elapsed().as_millis() as u64;
         let due = self.due_ms.load(Ordering::Relaxed);
         if now_ms < due {

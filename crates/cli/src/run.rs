@@ -12,6 +12,7 @@ use lariat_disk::DiskError;
 use lariat_exec::Interpreter;
 use lariat_graph::{Graph, GraphError, Strength};
 use lariat_search::PROPERTY;
+use lariat_search::daac::{self, CycleSearch};
 use lariat_search::iddfs::Deepening;
 use lariat_search::{
     Context, Exploration, Extent, Goal, HashPlacement, LassoSearch, SearchError, cbfs, ddfs, disk, ebfs, iddfs, local,
@@ -287,6 +288,28 @@ impl Searcher {
         self.progress.finish();
         phases.end("search");
         let found = result.map_err(|error| self.with_advice(failure(error)))?;
+        let searched = self.searched(algorithm, graph, &found);
+        Ok((found, searched))
+    }
+
+    /// A search for all accepting cycles; `each` is called with every one.
+    pub fn find_cycles(
+        &self,
+        graph: &dyn Graph,
+        rho: f64,
+        each: &mut daac::Each<'_>,
+        phases: &mut Phases,
+    ) -> Result<(CycleSearch, Searched), Failure> {
+        let result = daac::find_cycles(graph, self.mphf, rho, &self.context(), each);
+        self.progress.finish();
+        phases.end("search");
+        let found = result.map_err(|error| self.with_advice(failure(error)))?;
+        let searched = self.searched("daac", graph, &found.search);
+        Ok((found, searched))
+    }
+
+    /// What reports say about a search for accepting cycles.
+    fn searched(&self, algorithm: &'static str, graph: &dyn Graph, found: &LassoSearch) -> Searched {
         let counts = Counts {
             states: found.states,
             transitions: found.transitions,
@@ -294,7 +317,7 @@ impl Searcher {
             deadlocks: found.deadlocks,
             accepting: Some(found.accepting),
         };
-        let searched = Searched {
+        Searched {
             algorithm,
             threads: 1,
             state_bytes: graph.row_bytes(),
@@ -302,8 +325,7 @@ impl Searcher {
             complete: found.complete,
             limit: found.limit,
             stored_bytes: found.stored_bytes,
-        };
-        Ok((found, searched))
+        }
     }
 
     /// Says how to go on, where something is left to go on with.
@@ -366,14 +388,14 @@ fn needs_disk(algorithm: Algorithm) -> bool {
 
 /// Whether the algorithm looks for accepting cycles with a perfect hash function.
 fn is_semi_external(algorithm: Algorithm) -> bool {
-    matches!(algorithm, Algorithm::Ddfs | Algorithm::Iddfs | Algorithm::Minimal)
+    matches!(algorithm, Algorithm::Ddfs | Algorithm::Iddfs | Algorithm::Minimal | Algorithm::Daac)
 }
 
 /// Whether the algorithm can do what is asked for.
 pub fn check_algorithm(options: &SearchOptions, states: bool, temporal: bool) -> Result<(), Failure> {
     match options.algorithm {
         algorithm if is_semi_external(algorithm) && !temporal => Err(Failure::input(
-            "--algorithm ddfs, iddfs and minimal look for accepting cycles, and nothing here needs one; leave it out",
+            "--algorithm ddfs, iddfs, minimal and daac look for accepting cycles, and nothing here needs one; leave it out",
         )),
         algorithm if is_semi_external(algorithm) => Ok(()),
         algorithm if temporal && (algorithm == Algorithm::Ram || needs_disk(algorithm)) => Err(Failure::input(
@@ -383,6 +405,17 @@ pub fn check_algorithm(options: &SearchOptions, states: bool, temporal: bool) ->
             "--algorithm ndfs and scc look for accepting cycles, and nothing here needs one; give ram, or leave it out",
         )),
         _ => Ok(()),
+    }
+}
+
+/// The algorithm that finds all counterexamples.
+pub fn all_algorithm(options: &SearchOptions, states: bool) -> Result<Algorithm, Failure> {
+    match options.algorithm {
+        _ if states => {
+            Err(Failure::input("--all finds accepting cycles: it needs temporal properties, and those only"))
+        }
+        Algorithm::Auto | Algorithm::Daac => Ok(Algorithm::Daac),
+        _ => Err(Failure::input("--all has an algorithm of its own; leave --algorithm out, or give daac")),
     }
 }
 

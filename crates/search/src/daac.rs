@@ -40,6 +40,7 @@ use crate::trimmed_graph::{TrimmedGraph, trimmed_graph};
 use crate::{Context, SearchError};
 use components::find_components;
 use elementary::Elementary;
+use lariat_base::Event;
 use lariat_graph::Graph;
 
 const NAME: &str = "daac";
@@ -131,8 +132,10 @@ fn all_cycles(states: &mut States<'_>, rho: f64, found: &mut CycleSearch, each: 
         return Ok(true);
     }
     states.begin_phase("cycles");
+    let observer = states.context.observer;
     Elementary::new(states, graph, members, rho)?.find(&mut |cycle| {
         found.cycles += 1;
+        observer.event(&Event::Found(found.cycles));
         if let Some(component) = found.components.get_mut(cycle.component as usize) {
             component.cycles += 1;
         }
