@@ -111,6 +111,7 @@ fn algorithm(options: &CheckOptions, states: bool, temporal: bool) -> Result<Alg
 impl Checking<'_> {
     fn states(&mut self, graph: &Interpreter, asked: &[Asked], goals: &[Goal]) -> Result<(), Failure> {
         let engine = Engine::new(&self.options.search, graph);
+        self.searcher.begin_property("states");
         let (mut found, searched) =
             self.searcher.explore(engine.graph(), goals, Extent::UntilGoals, &mut self.phases)?;
         for (property, path) in asked.iter().zip(std::mem::take(&mut found.paths)) {

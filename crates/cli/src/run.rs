@@ -11,13 +11,13 @@ use lariat_base::{MemoryBudget, StopSignal};
 use lariat_disk::DiskError;
 use lariat_exec::Interpreter;
 use lariat_graph::{Graph, GraphError, Strength};
-use lariat_search::PROPERTY;
 use lariat_search::daac::{self, CycleSearch};
 use lariat_search::iddfs::Deepening;
 use lariat_search::{
     Context, Exploration, Extent, Goal, HashPlacement, LassoSearch, SearchError, cbfs, ddfs, disk, ebfs, iddfs, local,
     minimal, mono, ndfs, part, ram, scc,
 };
+use lariat_search::{PROPERTY, forget_other_property};
 use lariat_storage::{StorageError, Table};
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -247,7 +247,12 @@ impl Searcher {
             Algorithm::Ebfs => ("ebfs", ebfs::explore(graph, on_disk, extent, &context)),
             Algorithm::Cbfs => ("cbfs", cbfs::explore(graph, on_disk, extent, &context)),
             Algorithm::Ram => ("ram", ram::explore(graph, goals, extent, &context)),
-            _ => self.explore_auto(graph, goals, on_disk, extent)?,
+            algorithm => {
+                if is_semi_external(algorithm) {
+                    forget_other_property(&context).map_err(failure)?;
+                }
+                self.explore_auto(graph, goals, on_disk, extent)?
+            }
         };
         self.progress.finish();
         phases.end("search");

@@ -18,11 +18,11 @@
 //! | TNC-DAAC, TT-DAAC: bounds on number and time | `each` returns false; the stop signal |
 //!
 //! *Deviations.* States are trimmed first. Components are all found before the first cycle is, so that they are known even where cycles are too many. The second search of
-//! a component stays within what the first has found, which is their intersection at once. Cycles are looked for from accepting states in the order of their distance.
-//! After the turn of an accepting state not only that is deleted but also, one after the other, all that is on no cycle without it.
+//! a component stays within what the first has found, which is their intersection at once. Cycles are looked for from accepting states in the order of their distance, short
+//! cycles first: otherwise the first ones would be as long as the component is large, and of no use to anybody.
 //!
 //! # Invariants
-//! 1. Each cycle is found from that of its accepting states which comes first, and never again, since that state is deleted then.
+//! 1. Each cycle is found from that of its accepting states which comes first, and handed on in the one round that its length belongs to.
 //!
 //! # Cost
 //! That of trimming and of the edges, which is O(sort(E)); a search forwards and backwards for each component; then Johnson's O(n + e) for each cycle within its component. Some
@@ -122,8 +122,10 @@ fn all_cycles(states: &mut States<'_>, rho: f64, found: &mut CycleSearch, each: 
     }
     let mut graph = trimmed_graph(states, kept)?;
     states.begin_phase("components");
+    let mut length_max = 0;
     let members = find_components(states, &mut graph, &mut |component| {
         found.n_components += 1;
+        length_max = length_max.max(component.states);
         if found.components.len() < COMPONENTS_SHOWN {
             found.components.push(component);
         }
@@ -133,7 +135,7 @@ fn all_cycles(states: &mut States<'_>, rho: f64, found: &mut CycleSearch, each: 
     }
     states.begin_phase("cycles");
     let observer = states.context.observer;
-    Elementary::new(states, graph, members, rho)?.find(&mut |cycle| {
+    Elementary::new(states, graph, members, length_max, rho)?.find(&mut |cycle| {
         found.cycles += 1;
         observer.event(&Event::Found(found.cycles));
         if let Some(component) = found.components.get_mut(cycle.component as usize) {

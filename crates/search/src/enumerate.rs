@@ -130,8 +130,8 @@ pub(crate) fn enumerate<'s>(
 /// The key under which it is noted on disk which property a search is for.
 pub const PROPERTY: &str = "property";
 
-/// Removes what a search for another property has left.
-pub(crate) fn forget_other_property(context: &Context<'_>) -> Result<(), SearchError> {
+/// Removes from disk what a search for another property has left there.
+pub fn forget_other_property(context: &Context<'_>) -> Result<(), SearchError> {
     let disk = context.disk.ok_or(SearchError::NoDisk)?;
     let Some(noted) = Manifest::read(disk, context.budget)? else { return Ok(()) };
     let wanted = context.labels.iter().find(|(key, _)| *key == PROPERTY).map(|(_, name)| name.as_str());

@@ -48,7 +48,7 @@ mod external_tests;
 #[cfg(test)]
 mod semi_external_tests;
 
-pub use enumerate::{HashPlacement, PROPERTY};
+pub use enumerate::{HashPlacement, PROPERTY, forget_other_property};
 pub use lasso::{Lasso, LassoSearch};
 
 use lariat_base::{Limit, MemoryBudget, Observer, StopSignal};

@@ -91,8 +91,12 @@ impl Search<'_, '_> {
                 if self.graph.depth(accepting)? + 1 >= self.best.length {
                     break 'tried;
                 }
-                self.states.attend(reader_left(n_accepting, self.round), None)?;
+                if self.round == u64::from(u32::MAX) {
+                    self.distances.clear();
+                    self.round = 0;
+                }
                 self.round += 1;
+                self.states.attend(n_accepting.saturating_sub(self.round), None)?;
                 if self.forwards(accepting)? {
                     self.backwards(accepting)?;
                 }
@@ -172,8 +176,4 @@ impl Search<'_, '_> {
         }
         Ok(Some(lasso))
     }
-}
-
-fn reader_left(all: u64, done: u64) -> u64 {
-    all.saturating_sub(done)
 }

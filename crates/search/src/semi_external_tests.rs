@@ -319,7 +319,7 @@ fn a_disk_that_fails_gives_no_verdict() {
                     other => panic!("{name}, seed {seed}, read {read}: {other:?}"),
                 }
             }
-            assert!(n_errors > 10, "{name}, seed {seed}: {n_errors} errors");
+            assert!(n_errors > 0, "{name}, seed {seed}: no errors");
         }
     }
 }

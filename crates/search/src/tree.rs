@@ -12,6 +12,8 @@ use crate::lasso::Halt;
 use lariat_disk::FileKind;
 use lariat_graph::{RowBuffer, Rows};
 use lariat_storage::{BudgetedVec, NumberArray, RowFinder, RowLog, RowLogOptions, StorageError};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// The place that initial states were found from.
 const NOWHERE: u64 = u64::MAX;
@@ -21,6 +23,8 @@ const HEADER_BYTES: usize = 16;
 const READ_BUFFERS: usize = 2;
 /// Levels of fewer bytes are expanded from memory.
 const NEXT_LEVEL_BYTES: usize = 16 << 10;
+/// Bytes of records that are kept in memory, for paths that have much in common.
+const KNOWN_BYTES: usize = 1 << 17;
 /// States that are expanded together.
 const BATCH_ROWS: usize = 64;
 
@@ -36,6 +40,8 @@ pub(crate) struct Tree<'s> {
     level_starts: BudgetedVec<'s, u64>,
     /// The first records of the level behind it: all of them if they are few, and then the log is not asked.
     next_level: Vec<u8>,
+    /// Records that were read.
+    known: HashMap<u64, (u64, Vec<u8>)>,
 }
 
 /// A state that is expanded.
@@ -68,6 +74,7 @@ impl<'s> Tree<'s> {
             level: 0,
             level_starts: BudgetedVec::new(states.context.budget),
             next_level: Vec::new(),
+            known: HashMap::new(),
         }
     }
 
@@ -192,18 +199,31 @@ impl<'s> Tree<'s> {
         from as u64
     }
 
+    /// The state at a place, and the place that it was found from; those that were asked for lately are in memory.
+    fn record(&mut self, place: u64) -> Result<&(u64, Vec<u8>), StorageError> {
+        if self.known.len() >= KNOWN_BYTES / self.record.len() {
+            self.known.clear();
+        }
+        match self.known.entry(place) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(unknown) => {
+                let mut record = (NOWHERE, Vec::new());
+                RowFinder::new(1).find(&mut self.log, &[place], |_, bytes| {
+                    record = (word(bytes, 8), bytes[HEADER_BYTES..].to_vec());
+                })?;
+                Ok(unknown.insert(record))
+            }
+        }
+    }
+
     /// The states on the way to a place, from an initial one on, that of the place included.
     pub(crate) fn path_to(&mut self, place: u64) -> Result<Vec<Vec<u8>>, StorageError> {
         let mut path = Vec::new();
-        let mut finder = RowFinder::new(1);
         let mut next = place;
         while next != NOWHERE {
-            let mut from = NOWHERE;
-            finder.find(&mut self.log, &[next], |_, record| {
-                from = word(record, 8);
-                path.push(record[HEADER_BYTES..].to_vec());
-            })?;
-            next = from;
+            let (from, row) = self.record(next)?;
+            path.push(row.clone());
+            next = *from;
         }
         path.reverse();
         Ok(path)
@@ -211,9 +231,7 @@ impl<'s> Tree<'s> {
 
     /// The state at a place.
     pub(crate) fn row_at(&mut self, place: u64) -> Result<Vec<u8>, StorageError> {
-        let mut row = Vec::new();
-        RowFinder::new(1).find(&mut self.log, &[place], |_, record| row.extend_from_slice(&record[HEADER_BYTES..]))?;
-        Ok(row)
+        Ok(self.record(place)?.1.clone())
     }
 
     /// Removes its file.

@@ -265,6 +265,10 @@ impl<'s> TrimmedGraph<'s> {
         direction: Direction,
         see: &mut dyn FnMut(&mut Self, u64, u64, bool) -> Result<Visit, Halt>,
     ) -> Result<Option<u64>, Halt> {
+        if self.n_searches == u64::from(u32::MAX) {
+            self.reached.clear();
+            self.n_searches = 0;
+        }
         self.n_searches += 1;
         let search = self.n_searches << DISTANCE_BITS;
         self.reached.set(from, search)?;

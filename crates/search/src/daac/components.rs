@@ -40,11 +40,6 @@ impl Members<'_> {
     pub(super) fn component(&mut self, vertex: u64) -> Result<Option<u64>, StorageError> {
         Ok(self.of.get(vertex)?.checked_sub(1).filter(|place| place + 1 != IN_NONE))
     }
-
-    /// Takes a vertex out of its component.
-    pub(super) fn remove(&mut self, vertex: u64) -> Result<(), StorageError> {
-        self.of.set(vertex, IN_NONE)
-    }
 }
 
 /// Finds all components, in the order of their nearest accepting states, and calls `see` with each.
