@@ -250,7 +250,8 @@ impl<'e, 's> Elementary<'e, 's> {
         frame[NEXT..FLAG].copy_from_slice(&self.graph.forward.range(vertex)?.start.to_le_bytes());
         self.stack.push(&frame)?;
         self.on_path.set(vertex, 1)?;
-        self.set_lock(vertex, if self.is_last_round() { 0 } else { self.stack.len() })
+        let edges = self.stack.len() - 1;
+        self.set_lock(vertex, if self.is_last_round() { 0 } else { edges })
     }
 
     /// Whether no cycle can be longer than the bound.
