@@ -122,8 +122,63 @@ pub struct PropertyOutcome {
     pub automaton: Option<AutomatonSummary>,
     /// For temporal properties: what was counted in the product of the model and that automaton.
     pub product: Option<Counts>,
-    /// The counterexample, if it is violated.
+    /// The counterexample, if it is violated; of several the shortest.
     pub counterexample: Option<CounterexampleSummary>,
+    /// What is known of all counterexamples, if all were asked for.
+    pub cycles: Option<CyclesSummary>,
+}
+
+/// All counterexamples to a temporal property in brief: the accepting cycles of the product.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CyclesSummary {
+    /// Cycles that were found.
+    pub found: u64,
+    /// Why there may be more, in words; none if there are not.
+    pub incomplete: Option<String>,
+    /// Cycles that the interpreter has replayed, which the lines below are about.
+    pub replayed: u64,
+    /// Strongly connected components of the product with an accepting cycle.
+    pub n_components: u64,
+    /// The first of these.
+    pub components: Vec<ComponentSummary>,
+    /// Cycles with the same transitions, the shortest first: the first groups of them.
+    pub groups: Vec<CycleGroup>,
+    /// How many groups there are.
+    pub n_groups: u64,
+    /// Transitions that every loop has.
+    pub common: Vec<String>,
+    /// Transitions that every counterexample has, on its path or on its loop, and none of the good runs that were tried.
+    pub only_bad: Vec<String>,
+    /// Good runs that were tried.
+    pub good_runs: u64,
+    /// Where they were written, if they were.
+    pub directory: Option<String>,
+}
+
+/// A component in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ComponentSummary {
+    /// Its states.
+    pub states: u64,
+    /// Those of them that accept.
+    pub accepting: u64,
+    /// Edges between its states, parallel ones counted once.
+    pub edges: u64,
+    /// Steps from the initial states to its nearest accepting state.
+    pub distance: u64,
+    /// Its accepting cycles that were found.
+    pub cycles: u64,
+}
+
+/// Cycles whose loops have the same transitions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CycleGroup {
+    /// How many there are.
+    pub cycles: u64,
+    /// Steps of the shortest one: before its loop, and of its loop.
+    pub shortest: (u64, u64),
+    /// The transitions.
+    pub transitions: Vec<String>,
 }
 
 /// An automaton in brief.

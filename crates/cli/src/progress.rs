@@ -18,6 +18,8 @@ pub struct ProgressLine {
     live: bool,
     started: Instant,
     due_ms: AtomicU64,
+    /// Counterexamples, in searches for more than one.
+    found: AtomicU64,
     /// States and milliseconds at the last line, for the current rate.
     last: Mutex<(u64, u64)>,
     clock: Mutex<PhaseClock>,
@@ -55,6 +57,7 @@ impl ProgressLine {
             live,
             started: Instant::now(),
             due_ms: AtomicU64::new(first),
+            found: AtomicU64::new(0),
             last: Mutex::new((0, 0)),
             clock: Mutex::default(),
         }
@@ -84,8 +87,12 @@ impl ProgressLine {
             (Some(level), _) => format!("level {level}"),
             (None, depth) => format!("depth {}", format_count(depth.unwrap_or(0))),
         };
+        let found = match self.found.load(Ordering::Relaxed) {
+            0 => String::new(),
+            n => format!("{} cycles, ", format_count(n)),
+        };
         let line = format!(
-            "{} states ({}/s), {} transitions, {}, frontier {}, memory {} of {}, {}",
+            "{found}{} states ({}/s), {} transitions, {}, frontier {}, memory {} of {}, {}",
             format_count(progress.states),
             format_count(rate),
             format_count(progress.transitions),
@@ -107,7 +114,11 @@ impl Observer for ProgressLine {
         if let Event::Phase(name) = event {
             self.clock.lock().unwrap_or_else(PoisonError::into_inner).begin(Some(name));
         }
-        let (Event::Progress(progress), false) = (event, self.quiet) else { return };
+        let progress = match event {
+            Event::Progress(progress) if !self.quiet => progress,
+            Event::Found(n) => return self.found.store(*n, Ordering::Relaxed),
+            _ => return,
+        };
         let now_ms = self.started.elapsed().as_millis() as u64;
         let due = self.due_ms.load(Ordering::Relaxed);
         if now_ms < due {

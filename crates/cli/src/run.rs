@@ -1,7 +1,7 @@
 //! Running searches: budget, signals, progress and phases around them.
 
 use crate::failure::Failure;
-use crate::options::{Algorithm, DiskOptions, SearchOptions, TableOption};
+use crate::options::{Algorithm, DiskOptions, MphfOption, SearchOptions, TableOption};
 use crate::progress::ProgressLine;
 use crate::scratch::Scratch;
 use crate::{machine, output, resume};
@@ -11,9 +11,13 @@ use lariat_base::{MemoryBudget, StopSignal};
 use lariat_disk::DiskError;
 use lariat_exec::Interpreter;
 use lariat_graph::{Graph, GraphError, Strength};
+use lariat_search::daac::{self, CycleSearch};
+use lariat_search::iddfs::Deepening;
 use lariat_search::{
-    Context, Exploration, Extent, Goal, LassoSearch, SearchError, cbfs, disk, ebfs, local, mono, ndfs, part, ram, scc,
+    Context, Exploration, Extent, Goal, HashPlacement, LassoSearch, SearchError, cbfs, ddfs, disk, ebfs, iddfs, local,
+    minimal, mono, ndfs, part, ram, scc,
 };
+use lariat_search::{PROPERTY, forget_other_property};
 use lariat_storage::{StorageError, Table};
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -64,6 +68,8 @@ impl Phases {
 pub struct Searcher {
     algorithm: Algorithm,
     table: Table,
+    mphf: HashPlacement,
+    deepening: Deepening,
     memory: u64,
     budget: MemoryBudget,
     stop: Arc<StopSignal>,
@@ -97,16 +103,32 @@ pub struct Searched {
 impl Searcher {
     /// Searches of a model that was read from a file.
     pub fn new(options: &SearchOptions, model: &str, phases: &Phases) -> Result<Self, Failure> {
+        Self::with_algorithm(options.algorithm, options, model, phases)
+    }
+
+    /// The same by another algorithm than the options say.
+    pub fn with_algorithm(
+        algorithm: Algorithm,
+        options: &SearchOptions,
+        model: &str,
+        phases: &Phases,
+    ) -> Result<Self, Failure> {
         let memory = memory_budget(options)?;
         let time_left = options.time_limit.map(|limit| limit.saturating_sub(phases.started.elapsed()));
         let stop = Arc::new(StopSignal::new(time_left));
         listen_for_interrupts(&stop);
         let searcher = Self {
-            algorithm: options.algorithm,
+            algorithm,
             table: match options.table {
                 TableOption::Chained => Table::Chained,
                 TableOption::Open => Table::Open,
             },
+            mphf: match options.mphf {
+                MphfOption::Auto => HashPlacement::Auto,
+                MphfOption::Ram => HashPlacement::Memory,
+                MphfOption::Disk => HashPlacement::Disk,
+            },
+            deepening: options.depth_step.map_or_else(Deepening::default, Deepening::Levels),
             memory,
             budget: MemoryBudget::new(memory - PROGRAM_BYTES),
             stop,
@@ -116,7 +138,7 @@ impl Searcher {
             disk: options.disk.clone(),
             scratch: OnceCell::new(),
         };
-        if needs_disk(options.algorithm) || options.disk.resumes.is_some() {
+        if needs_disk(algorithm) || options.disk.resumes.is_some() {
             searcher.open_scratch()?;
         }
         Ok(searcher)
@@ -136,6 +158,14 @@ impl Searcher {
         // It is opened once only.
         let _ = self.scratch.set(Opened { scratch, labels });
         Ok(())
+    }
+
+    /// Notes which property the next search is for: what is on disk for another one is of no use to it.
+    pub fn begin_property(&mut self, name: &str) {
+        if let Some(opened) = self.scratch.get_mut() {
+            opened.labels.retain(|(key, _)| *key != PROPERTY);
+            opened.labels.push((PROPERTY, name.to_owned()));
+        }
     }
 
     fn scratch(&self) -> Option<&Scratch> {
@@ -231,7 +261,12 @@ impl Searcher {
             Algorithm::Ebfs => ("ebfs", ebfs::explore(graph, on_disk, extent, &context)),
             Algorithm::Cbfs => ("cbfs", cbfs::explore(graph, on_disk, extent, &context)),
             Algorithm::Ram => ("ram", ram::explore(graph, goals, extent, &context)),
-            _ => self.explore_auto(graph, goals, on_disk, extent)?,
+            algorithm => {
+                if is_semi_external(algorithm) {
+                    forget_other_property(&context).map_err(failure)?;
+                }
+                self.explore_auto(graph, goals, on_disk, extent)?
+            }
         };
         self.progress.finish();
         phases.end_search(self.progress.take_phases());
@@ -264,11 +299,36 @@ impl Searcher {
     ) -> Result<(LassoSearch, Searched), Failure> {
         let (algorithm, result) = match self.algorithm {
             Algorithm::Scc => ("scc", scc::find_lasso(graph, &self.context())),
+            Algorithm::Ddfs => ("ddfs", ddfs::find_lasso(graph, self.mphf, &self.context())),
+            Algorithm::Iddfs => ("iddfs", iddfs::find_lasso(graph, self.mphf, self.deepening, &self.context())),
+            Algorithm::Minimal => ("minimal", minimal::find_lasso(graph, self.mphf, &self.context())),
             _ => ("ndfs", ndfs::find_lasso(graph, strength, &self.context())),
         };
         self.progress.finish();
         phases.end_search(self.progress.take_phases());
-        let found = result.map_err(failure)?;
+        let found = result.map_err(|error| self.with_advice(failure(error)))?;
+        let searched = self.searched(algorithm, graph, &found);
+        Ok((found, searched))
+    }
+
+    /// A search for all accepting cycles; `each` is called with every one.
+    pub fn find_cycles(
+        &self,
+        graph: &dyn Graph,
+        rho: f64,
+        each: &mut daac::Each<'_>,
+        phases: &mut Phases,
+    ) -> Result<(CycleSearch, Searched), Failure> {
+        let result = daac::find_cycles(graph, self.mphf, rho, &self.context(), each);
+        self.progress.finish();
+        phases.end_search(self.progress.take_phases());
+        let found = result.map_err(|error| self.with_advice(failure(error)))?;
+        let searched = self.searched("daac", graph, &found.search);
+        Ok((found, searched))
+    }
+
+    /// What reports say about a search for accepting cycles.
+    fn searched(&self, algorithm: &'static str, graph: &dyn Graph, found: &LassoSearch) -> Searched {
         let counts = Counts {
             states: found.states,
             transitions: found.transitions,
@@ -276,7 +336,7 @@ impl Searcher {
             deadlocks: found.deadlocks,
             accepting: Some(found.accepting),
         };
-        let searched = Searched {
+        Searched {
             algorithm,
             threads: 1,
             state_bytes: graph.row_bytes(),
@@ -284,8 +344,7 @@ impl Searcher {
             complete: found.complete,
             limit: found.limit,
             stored_bytes: found.stored_bytes,
-        };
-        Ok((found, searched))
+        }
     }
 
     /// Says how to go on, where something is left to go on with.
@@ -343,12 +402,21 @@ fn failure(error: SearchError) -> Failure {
 /// Whether the algorithm keeps states on disk.
 fn needs_disk(algorithm: Algorithm) -> bool {
     use Algorithm::{Cbfs, Disk, Ebfs, Local, Mono, Part};
-    matches!(algorithm, Disk | Mono | Local | Part | Ebfs | Cbfs)
+    matches!(algorithm, Disk | Mono | Local | Part | Ebfs | Cbfs) || is_semi_external(algorithm)
+}
+
+/// Whether the algorithm looks for accepting cycles with a perfect hash function.
+fn is_semi_external(algorithm: Algorithm) -> bool {
+    matches!(algorithm, Algorithm::Ddfs | Algorithm::Iddfs | Algorithm::Minimal | Algorithm::Daac)
 }
 
 /// Whether the algorithm can do what is asked for.
 pub fn check_algorithm(options: &SearchOptions, states: bool, temporal: bool) -> Result<(), Failure> {
     match options.algorithm {
+        algorithm if is_semi_external(algorithm) && !temporal => Err(Failure::input(
+            "--algorithm ddfs, iddfs, minimal and daac look for accepting cycles, and nothing here needs one; leave it out",
+        )),
+        algorithm if is_semi_external(algorithm) => Ok(()),
         algorithm if temporal && (algorithm == Algorithm::Ram || needs_disk(algorithm)) => Err(Failure::input(
             "ram and the algorithms on disk look for states; for a temporal property give ndfs or scc, or leave it out",
         )),
@@ -356,6 +424,32 @@ pub fn check_algorithm(options: &SearchOptions, states: bool, temporal: bool) ->
             "--algorithm ndfs and scc look for accepting cycles, and nothing here needs one; give ram, or leave it out",
         )),
         _ => Ok(()),
+    }
+}
+
+/// The algorithm that finds all counterexamples.
+pub fn all_algorithm(options: &SearchOptions, states: bool) -> Result<Algorithm, Failure> {
+    match options.algorithm {
+        _ if states => {
+            Err(Failure::input("--all finds accepting cycles: it needs temporal properties, and those only"))
+        }
+        Algorithm::Auto | Algorithm::Daac => Ok(Algorithm::Daac),
+        _ => Err(Failure::input("--all has an algorithm of its own; leave --algorithm out, or give daac")),
+    }
+}
+
+/// The algorithm that finds shortest counterexamples.
+pub fn shortest_algorithm(options: &SearchOptions, temporal: bool) -> Result<Algorithm, Failure> {
+    match (options.algorithm, temporal) {
+        (Algorithm::Auto | Algorithm::Minimal, true) => Ok(Algorithm::Minimal),
+        (_, true) => Err(Failure::input(
+            "--shortest has an algorithm of its own for temporal properties; leave --algorithm out, or give minimal",
+        )),
+        (Algorithm::Part, false) => {
+            Err(Failure::input("--algorithm part does not know how far a state is; give another one for --shortest"))
+        }
+        // All others show a path to a nearest state anyway.
+        (other, false) => Ok(other),
     }
 }
 

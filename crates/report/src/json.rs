@@ -1,6 +1,6 @@
 //! The JSON object of `--json`: a contract, described in `docs/interface.md`.
 
-use lariat_base::outcome::{IoLine, IoSummary, Outcome, PhaseSummary, PropertyOutcome};
+use lariat_base::outcome::{CyclesSummary, IoLine, IoSummary, Outcome, PhaseSummary, PropertyOutcome};
 use serde_json::{Value, json};
 
 /// The one object that `--json` prints.
@@ -60,8 +60,44 @@ fn property(property: &PropertyOutcome) -> Value {
             "deadlocks": counts.deadlocks,
             "accepting": counts.accepting,
         })),
-        "counterexamples": u8::from(counterexample.is_some()),
+        "counterexamples": property.cycles.as_ref().map_or(u64::from(counterexample.is_some()), |cycles| cycles.found),
         "counterexample": counterexample,
+        "cycles": property.cycles.as_ref().map(cycles),
+    })
+}
+
+/// What is known of all counterexamples.
+fn cycles(cycles: &CyclesSummary) -> Value {
+    let components = cycles.components.iter().map(|component| {
+        json!({
+            "states": component.states,
+            "accepting": component.accepting,
+            "edges": component.edges,
+            "distance": component.distance,
+            "cycles": component.cycles,
+        })
+    });
+    let groups = cycles.groups.iter().map(|group| {
+        json!({
+            "cycles": group.cycles,
+            "prefix": group.shortest.0,
+            "cycle": group.shortest.1,
+            "transitions": group.transitions,
+        })
+    });
+    json!({
+        "found": cycles.found,
+        "complete": cycles.incomplete.is_none(),
+        "incomplete": cycles.incomplete,
+        "replayed": cycles.replayed,
+        "components": cycles.n_components,
+        "first_components": components.collect::<Vec<_>>(),
+        "groups": cycles.n_groups,
+        "first_groups": groups.collect::<Vec<_>>(),
+        "common": cycles.common,
+        "only_bad": cycles.only_bad,
+        "good_runs": cycles.good_runs,
+        "directory": cycles.directory,
     })
 }
 

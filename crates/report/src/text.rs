@@ -1,6 +1,6 @@
 //! The answer as text.
 
-use lariat_base::outcome::{Counts, DiskSummary, Outcome, Verdict};
+use lariat_base::outcome::{Counts, CyclesSummary, DiskSummary, Outcome, Verdict};
 use lariat_base::size::{format_count, format_size};
 use lariat_base::time::format_seconds;
 use std::fmt::Write;
@@ -19,6 +19,9 @@ pub fn outcome_text(outcome: &Outcome, with_stats: bool) -> String {
         if let Some(file) = property.counterexample.as_ref().and_then(|c| c.file.as_ref()) {
             let _ = writeln!(out, "  written to {file}");
         }
+        if let Some(cycles) = &property.cycles {
+            cycles_text(cycles, &mut out);
+        }
     }
     let word = match (outcome.command, outcome.verdict_word()) {
         ("explore", "unknown") => "unknown (incomplete)",
@@ -35,13 +38,63 @@ pub fn outcome_text(outcome: &Outcome, with_stats: bool) -> String {
         if let Some(disk) = &outcome.disk {
             let _ = writeln!(out, "go on with: lariat resume {}", disk.directory);
         }
-    } else if outcome.verdict() == Verdict::Violated && !outcome.complete {
+    } else if outcome.verdict() == Verdict::Violated && !outcome.complete && outcome.algorithm != "daac" {
         let _ = writeln!(out, "the search ended at the counterexample; the counts are what it had seen by then.");
     }
     if with_stats {
         stats(outcome, &mut out);
     }
     out
+}
+
+/// What is known of all counterexamples.
+fn cycles_text(cycles: &CyclesSummary, out: &mut String) {
+    let of = |n: u64, what: &str| format!("{} {what}{}", format_count(n), if n == 1 { "" } else { "s" });
+    let (n, components) = (of(cycles.found, "accepting cycle"), of(cycles.n_components, "component"));
+    let _ = match &cycles.incomplete {
+        None => writeln!(out, "  all: {n} in {components}"),
+        Some(why) => writeln!(out, "  incomplete: {n} so far, in {components}; {why}"),
+    };
+    if let Some(directory) = &cycles.directory {
+        let _ = writeln!(out, "  written to {directory}");
+    }
+    for (i, component) in cycles.components.iter().enumerate() {
+        let _ = writeln!(
+            out,
+            "  component {}: {}, {} accepting, {}; {}, after {} at the earliest",
+            i + 1,
+            of(component.states, "state"),
+            format_count(component.accepting),
+            of(component.edges, "edge"),
+            of(component.cycles, "cycle"),
+            steps(component.distance)
+        );
+    }
+    if cycles.replayed < cycles.found {
+        let _ = writeln!(out, "  what follows is about the first {}", of(cycles.replayed, "cycle"));
+    }
+    for group in &cycles.groups {
+        let (before, round) = group.shortest;
+        let _ = writeln!(
+            out,
+            "  {} with the same transitions, the shortest after {} with a loop of {}:",
+            of(group.cycles, "cycle"),
+            steps(before),
+            round
+        );
+        let _ = writeln!(out, "    {}", group.transitions.join(", "));
+    }
+    if cycles.n_groups > cycles.groups.len() as u64 {
+        let _ =
+            writeln!(out, "  and {} more of such groups", format_count(cycles.n_groups - cycles.groups.len() as u64));
+    }
+    if cycles.found > 1 && !cycles.common.is_empty() {
+        let _ = writeln!(out, "  every loop has: {}", cycles.common.join(", "));
+    }
+    if !cycles.only_bad.is_empty() {
+        let good = of(cycles.good_runs, "good run");
+        let _ = writeln!(out, "  every counterexample has, and none of {good}: {}", cycles.only_bad.join(", "));
+    }
 }
 
 fn counts_text(counts: &Counts) -> String {

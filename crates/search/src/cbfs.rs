@@ -115,7 +115,6 @@ fn run(search: &Mutex<Search<'_>>, tally: &Tally) -> Result<(), SearchError> {
 
 struct Search<'s> {
     tally: &'s Tally<'s>,
-    disk: &'s dyn Disk,
     states: LevelLog<'s>,
     positions: PositionTable<'s>,
     finder: RowFinder<'s>,
@@ -146,7 +145,6 @@ impl<'s> Search<'s> {
         let memory = Reservation::new(batch_bytes + RECENT_BYTES, budget).map_err(StorageError::from)?;
         Ok(Self {
             tally,
-            disk,
             states: LevelLog::new(RowLog::new(disk, "states", shares.log, budget)),
             positions: PositionTable::new(shares.table_bytes, budget)?,
             finder: RowFinder::new(shares.reads_at_once),
@@ -286,7 +284,6 @@ impl<'s> Search<'s> {
 
     fn begin_phase(&self, name: &'static str) {
         self.tally.context.begin_phase(name);
-        self.disk.counters().begin_phase(name);
     }
 }
 

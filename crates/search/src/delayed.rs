@@ -48,7 +48,6 @@ pub(crate) trait Compared: Send {
 /// The search, as far as it has come.
 pub(crate) struct Delayed<'s, C> {
     tally: &'s Tally<'s>,
-    disk: &'s dyn Disk,
     visited: LevelLog<'s>,
     candidates: HashTable<'s>,
     compared: C,
@@ -68,7 +67,7 @@ impl<'s, C: Compared> Delayed<'s, C> {
         let budget = tally.context.budget;
         let candidates = HashTable::new(table, tally.graph.row_bytes(), shares.table_bytes, budget)?;
         let visited = LevelLog::new(RowLog::new(disk, "visited", shares.log, budget));
-        Ok(Self { tally, disk, visited, candidates, compared, level: None, hashes: Vec::new() })
+        Ok(Self { tally, visited, candidates, compared, level: None, hashes: Vec::new() })
     }
 
     /// Searches from the initial states until there is nothing new, or the search is stopped.
@@ -162,7 +161,6 @@ impl<'s, C: Compared> Delayed<'s, C> {
 
     fn begin_phase(&self, name: &'static str) {
         self.tally.context.begin_phase(name);
-        self.disk.counters().begin_phase(name);
     }
 }
 

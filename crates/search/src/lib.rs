@@ -11,17 +11,26 @@
 //! | `cbfs`: all states, on disk | `cbfs.rs` |
 //! | `ndfs`: an accepting cycle | `ndfs.rs` |
 //! | `scc`: an accepting cycle | `scc.rs` |
+//! | `ddfs`: an accepting cycle, semi-external | `ddfs.rs` |
+//! | `daac`: all accepting cycles, semi-external | `daac.rs` |
+//! | `minimal`: a shortest lasso, semi-external | `minimal.rs` |
+//! | `iddfs`: an accepting cycle, semi-external, on the fly | `iddfs.rs` |
 //!
 //! `reference.rs` is the plain version that the others are tested against, and that writes out small graphs.
 
 pub mod cbfs;
+pub mod daac;
+pub mod ddfs;
 mod delayed;
 pub mod disk;
 pub mod ebfs;
+mod enumerate;
 mod expansion;
+pub mod iddfs;
 mod lasso;
 mod level_log;
 pub mod local;
+pub mod minimal;
 pub mod mono;
 pub mod ndfs;
 pub mod part;
@@ -30,10 +39,16 @@ pub mod ram;
 pub mod reference;
 pub mod scc;
 mod tally;
+mod tree;
+mod trim;
+mod trimmed_graph;
 
 #[cfg(test)]
 mod external_tests;
+#[cfg(test)]
+mod semi_external_tests;
 
+pub use enumerate::{HashPlacement, PROPERTY, forget_other_property};
 pub use lasso::{Lasso, LassoSearch};
 
 use lariat_base::{Event, Limit, MemoryBudget, Observer, StopSignal};

@@ -69,7 +69,6 @@ pub(crate) fn explore_within(
     let mut levels = visited.n_levels() as u64;
     if compared.has_skipped && !tally.is_stopped() {
         context.begin_phase("recount");
-        disk.counters().begin_phase("recount");
         let width = graph.row_bytes();
         levels = for_row_width!(width, K => recount::<K>(&tally, disk, &mut visited))?;
     }

@@ -118,7 +118,6 @@ fn run(search: &Mutex<Search<'_>>, tally: &Tally) -> Result<(), SearchError> {
 
 struct Search<'s> {
     tally: &'s Tally<'s>,
-    disk: &'s dyn Disk,
     entries: Entries,
     partitions: Partitions<'s>,
     /// The states of the partition whose turn it is.
@@ -141,7 +140,6 @@ impl<'s> Search<'s> {
         let log = RowLogOptions::within(entries.bytes(), 2 * shares.transfer_bytes, FileKind::Table);
         Ok(Self {
             tally,
-            disk,
             entries,
             partitions: Partitions::new(disk, entries, log, shares.pending_bytes, budget),
             table: HashTable::new(table, width, shares.table_bytes, budget)?,
@@ -238,7 +236,6 @@ impl<'s> Search<'s> {
 
     fn begin_phase(&self, name: &'static str) {
         self.tally.context.begin_phase(name);
-        self.disk.counters().begin_phase(name);
     }
 }
 

@@ -36,6 +36,11 @@ impl<'b, K: Key> RunParts<'b, K> {
         self.parts.iter().map(Run::bytes).sum()
     }
 
+    /// The names of the files.
+    pub(super) fn files(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().map(Run::name)
+    }
+
     pub(super) fn places(&self) -> u64 {
         self.places
     }
