@@ -5,6 +5,7 @@
 
 pub mod block_file;
 mod budgeted;
+mod counting_filter;
 mod error;
 pub mod external_sort;
 mod filter;
@@ -24,12 +25,14 @@ pub mod row_log;
 pub mod row_set;
 pub mod row_table;
 pub mod run;
+pub mod run_parts;
 pub mod sort;
 mod stack;
 pub mod stream;
 mod tiers;
 
 pub use budgeted::BudgetedVec;
+pub use counting_filter::CountingFilter;
 pub use error::StorageError;
 pub use external_sort::{ExternalSort, SortOptions, Sorted, SortedPieces};
 pub use filter::RowFilter;
@@ -47,5 +50,6 @@ pub use row_log::{RowFinder, RowLog, RowLogOptions, RowLogReader};
 pub use row_set::{NewRows, RowSet, owner_of};
 pub use row_table::{RowId, RowSpan, RowTable, RowWriter, TableFull};
 pub use run::{Run, RunOptions, RunReader, RunWriter};
+pub use run_parts::{Bounds, PartsInput, PartsReader, PartsWriter, RunParts};
 pub use stack::RowStack;
 pub use tiers::take_smallest;
