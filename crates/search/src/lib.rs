@@ -9,12 +9,15 @@
 //! | `local`: all states, on disk | `local.rs` |
 //! | `part`: all states, on disk | `part.rs` |
 //! | `cbfs`: all states, on disk | `cbfs.rs` |
+//! | `dac`: an accepting cycle, on disk | `dac.rs` |
 //! | `ndfs`: an accepting cycle | `ndfs.rs` |
 //! | `scc`: an accepting cycle | `scc.rs` |
 //!
 //! `reference.rs` is the plain version that the others are tested against, and that writes out small graphs.
 
 pub mod cbfs;
+mod checkpoint;
+pub mod dac;
 mod delayed;
 pub mod disk;
 pub mod ebfs;
@@ -28,15 +31,18 @@ pub mod part;
 mod path;
 pub mod ram;
 pub mod reference;
+mod route;
 pub mod scc;
 mod tally;
 
 #[cfg(test)]
 mod external_tests;
+#[cfg(test)]
+mod liveness_tests;
 
 pub use lasso::{Lasso, LassoSearch};
 
-use lariat_base::{Limit, MemoryBudget, Observer, StopSignal};
+use lariat_base::{BudgetExceeded, Limit, MemoryBudget, Observer, StopSignal};
 use lariat_disk::Disk;
 use lariat_graph::GraphError;
 use lariat_storage::StorageError;
@@ -120,6 +126,8 @@ pub enum SearchError {
     Thread(String),
     /// A state was found to be stored twice.
     StateTwice,
+    /// More edges lead to a state than can be counted.
+    TooManyEdges,
     /// A state that was stored was not found again when its path was rebuilt.
     PathLost,
 }
@@ -134,6 +142,7 @@ impl fmt::Display for SearchError {
             SearchError::NoDisk => write!(f, "internal error: a search on disk was given no disk"),
             SearchError::Thread(why) => write!(f, "a worker thread failed: {why}"),
             SearchError::StateTwice => write!(f, "internal error: a state was stored twice"),
+            SearchError::TooManyEdges => write!(f, "more than two billion edges lead to one state, which dac cannot count"),
             SearchError::PathLost => write!(f, "internal error: a stored state was not found again"),
         }
     }
@@ -150,5 +159,11 @@ impl From<StorageError> for SearchError {
 impl From<GraphError> for SearchError {
     fn from(error: GraphError) -> Self {
         SearchError::Graph(error)
+    }
+}
+
+impl From<BudgetExceeded> for SearchError {
+    fn from(error: BudgetExceeded) -> Self {
+        SearchError::Storage(error.into())
     }
 }

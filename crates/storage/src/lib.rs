@@ -5,6 +5,7 @@
 
 pub mod block_file;
 mod budgeted;
+mod combining_cache;
 mod counting_filter;
 mod error;
 pub mod external_sort;
@@ -32,6 +33,7 @@ pub mod stream;
 mod tiers;
 
 pub use budgeted::BudgetedVec;
+pub use combining_cache::CombiningCache;
 pub use counting_filter::CountingFilter;
 pub use error::StorageError;
 pub use external_sort::{ExternalSort, SortOptions, Sorted, SortedPieces};
