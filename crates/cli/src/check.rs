@@ -109,7 +109,7 @@ impl Checking<'_> {
         let watcher = property.search_watcher(&self.options.search, &graph)?;
         let engine = Engine::new(&self.options.search, &graph);
         let product = Product::new(engine.graph(), &*watcher, self.options.temporal.deadlock_runs.into());
-        let (found, searched) = self.searcher.find_lasso(&product, watcher.strength(), &mut self.phases)?;
+        let (found, searched) = self.searcher.find_lasso(&property.name, &product, watcher.strength(), &mut self.phases)?;
         self.error_reached |= found.error_reached && found.lasso.is_none();
         let trace = match found.lasso {
             Some(lasso) => Some(run_counterexample(&graph, &product, &*property.watcher(&graph)?, property, lasso)?),

@@ -99,6 +99,9 @@ pub struct SearchOptions {
     pub disk: DiskOptions,
 
     #[command(flatten)]
+    pub liveness: crate::liveness::LivenessOptions,
+
+    #[command(flatten)]
     pub display: DisplayOptions,
 
     /// Add memory, bytes per state and the time of each phase
@@ -195,6 +198,10 @@ pub enum Algorithm {
     Ndfs,
     /// Search by strongly connected components in memory, for temporal properties
     Scc,
+    /// On disk, for temporal properties: what no accepting cycle leads to is eliminated (Barnat, Brim and Simecek)
+    Dac,
+    /// On disk, for temporal properties: the largest accepting state that leads to each is sent along edges (Barnat and others)
+    Map,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

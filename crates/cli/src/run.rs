@@ -1,6 +1,7 @@
 //! Running searches: budget, signals, progress and phases around them.
 
 use crate::failure::Failure;
+use crate::liveness::{self, SearchChoice};
 use crate::options::{Algorithm, DiskOptions, SearchOptions, TableOption};
 use crate::progress::ProgressLine;
 use crate::scratch::Scratch;
@@ -12,7 +13,7 @@ use lariat_disk::DiskError;
 use lariat_exec::Interpreter;
 use lariat_graph::{Graph, GraphError, Strength};
 use lariat_search::{
-    Context, Exploration, Extent, Goal, LassoSearch, SearchError, cbfs, disk, ebfs, local, mono, ndfs, part, ram, scc,
+    Context, Exploration, Extent, Goal, LassoSearch, SearchError, cbfs, disk, ebfs, local, mono, part, ram,
 };
 use lariat_storage::{StorageError, Table};
 use std::cell::OnceCell;
@@ -50,6 +51,7 @@ impl Phases {
 pub struct Searcher {
     algorithm: Algorithm,
     table: Table,
+    choice: SearchChoice,
     memory: u64,
     budget: MemoryBudget,
     stop: Arc<StopSignal>,
@@ -93,6 +95,7 @@ impl Searcher {
                 TableOption::Chained => Table::Chained,
                 TableOption::Open => Table::Open,
             },
+            choice: SearchChoice::of(options),
             memory,
             budget: MemoryBudget::new(memory - PROGRAM_BYTES),
             stop,
@@ -102,7 +105,7 @@ impl Searcher {
             disk: options.disk.clone(),
             scratch: OnceCell::new(),
         };
-        if needs_disk(options.algorithm) || options.disk.resumes.is_some() {
+        if needs_disk(options.algorithm) || liveness::is_on_disk(options.algorithm) || options.disk.resumes.is_some() {
             searcher.open_scratch()?;
         }
         Ok(searcher)
@@ -244,17 +247,20 @@ impl Searcher {
     /// A search for an accepting cycle.
     pub fn find_lasso(
         &self,
+        property: &str,
         graph: &dyn Graph,
         strength: Strength,
         phases: &mut Phases,
     ) -> Result<(LassoSearch, Searched), Failure> {
-        let (algorithm, result) = match self.algorithm {
-            Algorithm::Scc => ("scc", scc::find_lasso(graph, &self.context())),
-            _ => ("ndfs", ndfs::find_lasso(graph, strength, &self.context())),
-        };
+        let mut context = self.context();
+        let mut labels = context.labels.to_vec();
+        // Every property has its own search, and a search goes on only with its own files.
+        labels.push((resume::PROPERTY, property.to_owned()));
+        context.labels = &labels;
+        let (algorithm, result) = liveness::find_lasso(&self.choice, graph, strength, &context);
         self.progress.finish();
         phases.end("search");
-        let found = result.map_err(failure)?;
+        let found = result.map_err(|error| self.with_advice(failure(error)))?;
         let counts = Counts {
             states: found.states,
             transitions: found.transitions,
@@ -262,9 +268,10 @@ impl Searcher {
             deadlocks: found.deadlocks,
             accepting: Some(found.accepting),
         };
+        let is_parallel = liveness::is_parallel(self.algorithm);
         let searched = Searched {
             algorithm,
-            threads: 1,
+            threads: if is_parallel { self.threads } else { 1 },
             state_bytes: graph.row_bytes(),
             counts,
             complete: found.complete,
@@ -336,9 +343,9 @@ fn needs_disk(algorithm: Algorithm) -> bool {
 pub fn check_algorithm(options: &SearchOptions, states: bool, temporal: bool) -> Result<(), Failure> {
     match options.algorithm {
         algorithm if temporal && (algorithm == Algorithm::Ram || needs_disk(algorithm)) => Err(Failure::input(
-            "ram and the algorithms on disk look for states; for a temporal property give ndfs or scc, or leave it out",
+            "ram and the algorithms on disk look for states; for a temporal property give ndfs, scc or dac, or leave it out",
         )),
-        Algorithm::Ndfs | Algorithm::Scc if states && !temporal => Err(Failure::input(
+        algorithm if liveness::is_for_cycles(algorithm) && states && !temporal => Err(Failure::input(
             "--algorithm ndfs and scc look for accepting cycles, and nothing here needs one; give ram, or leave it out",
         )),
         _ => Ok(()),

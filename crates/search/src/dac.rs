@@ -44,15 +44,18 @@ mod round;
 mod shares;
 
 use crate::expansion::Expansion;
+use crate::pool::OpenSet;
+use crate::sets::{READ_BUFFERS, Sets};
 use crate::tally::{Tally, lock};
 use crate::{Context, Extent, LassoSearch, SearchError, route};
 use lariat_base::Event;
 use lariat_disk::Disk;
 use lariat_graph::{Graph, RowBuffer};
 use lariat_storage::stream::{RowStream, Select, intersect};
+use lariat_storage::run_parts::BoxStream;
 use lariat_storage::{Key, PartsWriter, ReservedVec, RunParts, for_row_width};
+use merge::left_of;
 use round::Rule;
-use shares::READ_BUFFERS;
 pub(crate) use shares::Shares;
 use std::sync::Mutex;
 
@@ -131,7 +134,7 @@ pub(crate) fn find_lasso_within(
     found.stored_bytes = disk.usage().peak;
     if let Some(accepting) = ended {
         match route::lasso_through(graph, &accepting, context)? {
-            Ok(lasso) => found.lasso = Some(lasso),
+            Ok(lasso) => (found.lasso, found.limit) = (Some(lasso), None),
             Err(limit) => found.limit = Some(limit),
         }
         found.complete = false;
@@ -151,15 +154,9 @@ enum Phase {
     Empty,
 }
 
-/// A set whose states are to be expanded, from a state on.
-struct OpenSet<'s, K> {
-    parts: RunParts<'s, K>,
-    from: Option<K>,
-}
-
 struct Search<'s, K: Key> {
     tally: &'s Tally<'s>,
-    disk: &'s dyn Disk,
+    sets: Sets<'s, Appendix>,
     options: Options,
     shares: Shares,
     /// Behind a mutex so that threads can share the rest; nobody else wants it.
@@ -173,18 +170,25 @@ struct Search<'s, K: Key> {
     /// What was met before the first accepting states, until states are counted.
     initial: Vec<RunParts<'s, K>>,
     n_expanded: u64,
-    /// Sets so far, by which they are named, and those that were published.
-    n_sets: u64,
-    n_published: u64,
 }
 
 impl<'s, K: Key> Search<'s, K> {
     fn new(tally: &'s Tally<'s>, disk: &'s dyn Disk, options: Options, shares: Option<Shares>) -> Self {
+        let shares = shares.unwrap_or_else(|| Shares::of::<K>(tally.context, tally.graph.row_bytes()));
+        let writer = PartsWriter {
+            disk,
+            budget: tally.context.budget,
+            threads: tally.context.threads.max(1),
+            options: shares.run,
+            batch_rows: shares.batch_rows,
+            buffers: READ_BUFFERS,
+            rows_to_share: shares.rows_to_share,
+        };
         Self {
             tally,
-            disk,
+            sets: Sets::new(writer, tally.graph, combine),
             options,
-            shares: shares.unwrap_or_else(|| Shares::of::<K>(tally.context, tally.graph.row_bytes())),
+            shares,
             expansion: Mutex::new(Expansion::new(tally)),
             phase: Phase::Initialise,
             iteration: 0,
@@ -193,8 +197,6 @@ impl<'s, K: Key> Search<'s, K> {
             approx: Vec::new(),
             initial: Vec::new(),
             n_expanded: 0,
-            n_sets: 0,
-            n_published: 0,
         }
     }
 
@@ -267,12 +269,13 @@ impl<'s, K: Key> Search<'s, K> {
     fn begin(&mut self) -> Result<(), SearchError> {
         let mut initial = RowBuffer::new(self.tally.graph.row_bytes());
         self.tally.graph.initial(&mut initial);
-        let mut keys = ReservedVec::new(self.tally.context.budget);
+        let (mut keys, mut values) = (ReservedVec::new(self.sets.budget()), ReservedVec::new(self.sets.budget()));
         initial.as_rows().iter().try_for_each(|row| keys.push(K::from_row(row)))?;
-        let initial = self.write_rows(keys)?;
-        let enters_accepting = self.options.initialise == Initialise::All;
-        self.tiers.push(initial);
-        let open = self.write_chosen(&self.tiers.clone(), |accepting, _| enters_accepting || !accepting)?;
+        values.resize(keys.len(), 0)?;
+        self.tiers.push(self.sets.write_rows(keys, values)?);
+        let (graph, enters_accepting) = (self.tally.graph, self.options.initialise == Initialise::All);
+        let is_entered = |row: &[u8], _| (enters_accepting || !graph.is_accepting(row)).then_some(0);
+        let open = self.sets.write_chosen(&self.tiers, is_entered)?;
         self.tally.add_states(open.rows());
         self.push_open(open);
         self.publish()
@@ -284,7 +287,7 @@ impl<'s, K: Key> Search<'s, K> {
             return Ok(());
         }
         let met = std::mem::take(&mut self.tiers);
-        let accepting = self.write_chosen(&met, |accepting, _| accepting)?;
+        let accepting = self.write_accepting(&met)?;
         if self.options.initialise == Initialise::Leading {
             self.initial = met;
             self.tally.add_states(accepting.rows());
@@ -311,15 +314,15 @@ impl<'s, K: Key> Search<'s, K> {
             return Ok(());
         }
         let tiers = std::mem::take(&mut self.tiers);
-        let approx = self.write_one(&tiers)?;
+        let approx = self.sets.write_one(&tiers)?;
         drop(tiers);
         self.check_counts(&approx)?;
         self.uncount_initial(&approx)?;
         self.initial.clear();
-        let leading = self.write_chosen(std::slice::from_ref(&approx), |_, appendix| count(appendix) == 0)?;
+        let leading = self.sets.write_chosen(std::slice::from_ref(&approx), |_, all| (count(all) == 0).then_some(0))?;
         self.approx = vec![approx];
         if leading.rows() == 0 {
-            let accepting = self.write_chosen(&self.approx.clone(), |accepting, _| accepting)?;
+            let accepting = self.write_accepting(&self.approx.clone())?;
             self.approx = vec![accepting];
             self.phase = Phase::Lasso;
         } else {
@@ -331,7 +334,7 @@ impl<'s, K: Key> Search<'s, K> {
 
     fn check_counts(&self, approx: &RunParts<'s, K>) -> Result<(), SearchError> {
         let too_many = std::sync::atomic::AtomicBool::new(false);
-        self.for_rows(std::slice::from_ref(approx), |_, appendix| {
+        self.sets.for_each(std::slice::from_ref(approx), |_, appendix| {
             if count(appendix) == COUNT_MAX {
                 too_many.store(true, std::sync::atomic::Ordering::Relaxed);
             }
@@ -345,14 +348,17 @@ impl<'s, K: Key> Search<'s, K> {
         if self.initial.is_empty() {
             return Ok(());
         }
-        let (budget, width) = (self.tally.context.budget, self.tally.graph.row_bytes());
-        let (writer, initial) = (self.writer(), std::mem::take(&mut self.initial));
-        let mut is_accepting = self.is_accepting();
-        let met = self.union_of(&initial, &writer, (None, None))?;
-        let expanded =
-            Select::new(met, |key, _| (!is_accepting(key)).then_some(0_u32), writer.batch_rows, budget)?;
+        let width = self.tally.graph.row_bytes();
+        let (budget, batch_rows) = (self.sets.budget(), self.sets.writer.batch_rows);
+        let (initial, graph) = (std::mem::take(&mut self.initial), self.tally.graph);
+        let mut tested = vec![0; width];
+        let is_expanded = |key: K, _| {
+            key.write_row(&mut tested);
+            (!graph.is_accepting(&tested)).then_some(0_u32)
+        };
+        let expanded = Select::new(self.sets.union(&initial, (None, None))?, is_expanded, batch_rows, budget)?;
         let again = approx.reader::<Appendix>((None, None), READ_BUFFERS, budget)?;
-        let mut twice = intersect(expanded, again, |_, _| 0_u32, writer.batch_rows, budget)?;
+        let mut twice = intersect(expanded, again, |_, _| 0_u32, batch_rows, budget)?;
         let mut rows = RowBuffer::new(width);
         let mut row = vec![0; width];
         let mut expansion = lock(&self.expansion);
@@ -384,71 +390,26 @@ impl<'s, K: Key> Search<'s, K> {
         if self.tally.is_stopped() {
             return Ok(());
         }
-        let (name, writer) = (self.next_name(), self.writer());
-        let accepting = writer.write(&name, &self.ranges_of(&self.approx), |bounds| {
-            let mut is_accepting = self.is_accepting();
-            let left = self.left_of_approx(&writer, bounds)?;
-            let chosen = Select::new(
-                left,
-                move |key, _: Appendix| is_accepting(key).then_some(0_u32),
-                writer.batch_rows,
-                writer.budget,
-            )?;
-            Ok(Box::new(chosen) as Box<dyn RowStream<K, Appendix>>)
+        let (approx, tiers, graph) = (&self.approx, &self.tiers, self.tally.graph);
+        let accepting = self.sets.write(approx, |sets, bounds| {
+            let mut row = vec![0; graph.row_bytes()];
+            let judge = move |key: K, _: Appendix| {
+                key.write_row(&mut row);
+                graph.is_accepting(&row).then_some(0_u32)
+            };
+            let left = left_of(sets, approx, tiers, bounds)?;
+            Ok(Box::new(Select::new(left, judge, sets.writer.batch_rows, sets.budget())?) as BoxStream<'_, K, Appendix>)
         })?;
         self.begin_accepting(accepting)
     }
 
-    /// The states of sets that are chosen by whether they accept and by their appendix, with appendix zero.
-    fn write_chosen(
-        &mut self,
-        sets: &[RunParts<'s, K>],
-        choose: impl Fn(bool, Appendix) -> bool + Copy + Sync,
-    ) -> Result<RunParts<'s, K>, SearchError> {
-        let (name, writer) = (self.next_name(), self.writer());
-        Ok(writer.write(&name, &self.ranges_of(sets), |bounds| {
-            let mut is_accepting = self.is_accepting();
-            let judge = move |key, appendix| choose(is_accepting(key), appendix).then_some(0_u32);
-            let rows = self.union_of(sets, &writer, bounds)?;
-            let chosen = Select::new(rows, judge, writer.batch_rows, writer.budget)?;
-            Ok(Box::new(chosen) as Box<dyn RowStream<K, Appendix>>)
-        })?)
-    }
-
-    /// Whether keys are those of accepting states.
-    fn is_accepting(&self) -> impl FnMut(K) -> bool + use<'s, K> {
+    fn write_accepting(&mut self, sets: &[RunParts<'s, K>]) -> Result<RunParts<'s, K>, SearchError> {
         let graph = self.tally.graph;
-        let mut row = vec![0; graph.row_bytes()];
-        move |key| {
-            key.write_row(&mut row);
-            graph.is_accepting(&row)
-        }
-    }
-
-    fn writer(&self) -> PartsWriter<'s> {
-        let context = self.tally.context;
-        PartsWriter {
-            disk: self.disk,
-            budget: context.budget,
-            threads: context.threads.max(1),
-            options: self.shares.run,
-            batch_rows: self.shares.batch_rows,
-            buffers: READ_BUFFERS,
-            rows_to_share: self.shares.rows_to_share,
-        }
-    }
-
-    fn next_number(&mut self) -> u64 {
-        self.n_sets += 1;
-        self.n_sets - 1
-    }
-
-    fn next_name(&mut self) -> String {
-        format!("set-{}", self.next_number())
+        self.sets.write_chosen(sets, |row, _| graph.is_accepting(row).then_some(0))
     }
 
     fn begin_phase(&self, name: &'static str) {
         self.tally.context.observer.event(&Event::Phase(name));
-        self.disk.counters().begin_phase(name);
+        self.sets.disk().counters().begin_phase(name);
     }
 }

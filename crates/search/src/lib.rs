@@ -10,6 +10,7 @@
 //! | `part`: all states, on disk | `part.rs` |
 //! | `cbfs`: all states, on disk | `cbfs.rs` |
 //! | `dac`: an accepting cycle, on disk | `dac.rs` |
+//! | `map`: an accepting cycle, on disk | `map.rs` |
 //! | `ndfs`: an accepting cycle | `ndfs.rs` |
 //! | `scc`: an accepting cycle | `scc.rs` |
 //!
@@ -25,14 +26,17 @@ mod expansion;
 mod lasso;
 mod level_log;
 pub mod local;
+pub mod map;
 pub mod mono;
 pub mod ndfs;
 pub mod part;
 mod path;
+mod pool;
 pub mod ram;
 pub mod reference;
 mod route;
 pub mod scc;
+mod sets;
 mod tally;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The searches for accepting cycles on disk agree with `scc`, their lassos are lassos, and a disk that fails never makes them wrong.
 
 use crate::reference::ExplicitGraph;
-use crate::{Context, Lasso, LassoSearch, SearchError, dac, scc};
+use crate::{Context, Lasso, LassoSearch, SearchError, dac, map, scc};
 use lariat_base::{Limit, MemoryBudget, Random, SilentObserver, StopSignal};
 use lariat_disk::{FaultPlan, FaultyDisk, FileKind};
 use lariat_graph::Graph;
@@ -19,7 +19,10 @@ struct Algorithm {
     counts_all: bool,
 }
 
-const ALGORITHMS: &[Algorithm] = &[Algorithm { name: "dac", search: run_dac, counts_all: true }];
+const ALGORITHMS: &[Algorithm] = &[
+    Algorithm { name: "dac", search: run_dac, counts_all: true },
+    Algorithm { name: "map", search: run_map, counts_all: true },
+];
 
 fn run_dac(
     graph: &RandomGraph,
@@ -49,6 +52,35 @@ fn run_dac(
         checkpoint_rows: random.below(200) as u64,
     };
     dac::find_lasso_within(graph, options, context, Some(shares))
+}
+
+fn run_map(
+    graph: &RandomGraph,
+    context: &Context<'_>,
+    random: Option<&mut Random>,
+) -> Result<LassoSearch, SearchError> {
+    let Some(random) = random else {
+        return map::find_lasso(graph, context);
+    };
+    let row_bytes = graph.row_bytes();
+    let value_bytes = lariat_storage::for_row_width!(row_bytes, K => map::value_bytes::<K>(row_bytes));
+    let run = RunOptions { block_bytes: 4096, group_rows: 64, buffers: 2, ..RunOptions::new(row_bytes) }
+        .with_values(value_bytes);
+    let (rows_max, runs_max, batch_rows) = (2 + random.below(60), 2 + random.below(5), 1 + random.below(30));
+    let sort = SortOptions { rows_max, runs_max, batch_rows, run };
+    let shares = map::Shares {
+        filter_bytes: 8 << random.below(8),
+        cache_bytes: 16 << random.below(6),
+        sort,
+        fresh: sort,
+        queue: RowLogOptions::smallest(row_bytes + value_bytes, FileKind::Queue),
+        run,
+        batch_rows,
+        tiers_max: 2 + random.below(6),
+        rows_to_share: random.below(100) as u64,
+        checkpoint_rows: random.below(200) as u64,
+    };
+    map::find_lasso_within(graph, context, Some(shares))
 }
 
 /// Graphs of all shapes: narrow and wide rows, weak ones, chains, rings, and ones where all or no states accept.

@@ -12,10 +12,9 @@
 //! # Cost
 //! One forward search of the set for each time that the batches begin anew, which a logarithm of the accepting states bounds.
 
-use super::shares::READ_BUFFERS;
-use super::{Appendix, Search};
+use super::Search;
 use crate::SearchError;
-use lariat_storage::stream::{RowStream, Subtract};
+use lariat_storage::stream::RowStream;
 use lariat_storage::{Key, Manifest, ReservedVec, RunParts, StorageError};
 
 /// By how much a batch is larger than the one before.
@@ -26,7 +25,6 @@ impl<'s, K: Key> Search<'s, K> {
     pub(super) fn find_root(&mut self) -> Result<Option<Vec<u8>>, SearchError> {
         let mut beginnings = self.approx.clone();
         let mut blocked: Vec<RunParts<'s, K>> = Vec::new();
-        self.tiers.clear();
         loop {
             let (mut batch_rows, mut last, mut before_last) = (1, Vec::new(), blocked.clone());
             self.tiers = blocked.clone();
@@ -62,13 +60,9 @@ impl<'s, K: Key> Search<'s, K> {
 
     /// Some of the states that no tier has, as a set.
     fn not_met(&mut self, states: &[RunParts<'s, K>], n_max: usize) -> Result<RunParts<'s, K>, SearchError> {
-        let (budget, writer) = (self.tally.context.budget, self.writer());
-        let mut keys = ReservedVec::new(budget);
-        let mut stream: Box<dyn RowStream<K, Appendix> + '_> = self.union_of(states, &writer, (None, None))?;
-        for tier in &self.tiers {
-            let met = tier.reader::<Appendix>((None, None), READ_BUFFERS, budget)?;
-            stream = Box::new(Subtract::new(stream, met, writer.batch_rows, budget)?);
-        }
+        let (mut keys, mut values) = (ReservedVec::new(self.sets.budget()), ReservedVec::new(self.sets.budget()));
+        let all = self.sets.union(states, (None, None))?;
+        let mut stream = self.sets.without(all, &self.tiers, (None, None))?;
         while keys.len() < n_max {
             let (batch, _) = stream.batch()?;
             let n = batch.len().min(n_max - keys.len());
@@ -79,13 +73,14 @@ impl<'s, K: Key> Search<'s, K> {
             stream.consume(n);
         }
         drop(stream);
-        self.write_rows(keys)
+        values.resize(keys.len(), 0)?;
+        self.sets.write_rows(keys, values)
     }
 
     /// Removes the files of all other sets. What is published stays: `approx` is among the kept ones.
     fn remove_others(&self, kept: &[&Vec<RunParts<'s, K>>]) -> Result<(), StorageError> {
         let mut manifest = Manifest::new();
         kept.iter().flat_map(|sets| sets.iter()).for_each(|set| set.note(&mut manifest, "kept"));
-        manifest.remove_others(self.disk)
+        manifest.remove_others(self.sets.disk())
     }
 }

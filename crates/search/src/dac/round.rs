@@ -1,18 +1,14 @@
 //! Expanding states between two merges, by all threads: what is certainly due is expanded at once, the rest waits as a candidate.
 
-use super::{Appendix, FLAG, OpenSet, Search, combine};
-use super::shares::READ_BUFFERS;
+use super::{Appendix, FLAG, Search, combine};
 use crate::SearchError;
-use crate::expansion::{BATCH_ROWS, Work};
+use crate::expansion::Work;
+use crate::pool::{Pool, Taken};
 use crate::tally::{Tally, lock};
-use lariat_base::MemoryBudget;
 use lariat_graph::{Edges, RowBuffer, Rows};
-use lariat_storage::stream::RowStream;
 use lariat_storage::{
-    CombiningCache, CountingFilter, ExternalSort, Key, PartsReader, RowFilter, RowQueue, SortedPieces, hash_row,
+    CombiningCache, CountingFilter, ExternalSort, Key, RowFilter, RowQueue, SortedPieces, hash_row,
 };
-use std::sync::{Condvar, Mutex};
-use std::time::Duration;
 
 /// What is sent along edges, and which targets are expanded without a merge: none, if nothing answers first.
 pub(super) enum Rule<'f> {
@@ -24,24 +20,6 @@ pub(super) enum Rule<'f> {
 
 /// An edge, as it is counted in an appendix.
 const EDGE: Appendix = 2;
-/// A thread that waits for work looks up so often whether the search has stopped.
-const PATIENCE: Duration = Duration::from_millis(5);
-/// With fewer states waiting it is not worth waking a thread.
-const ROWS_TO_WAKE: u64 = 64;
-
-/// The states to be expanded, which all threads share.
-struct Pool<'s, K: Key> {
-    /// Those that were found in this round.
-    queue: RowQueue<'s>,
-    /// Those of earlier ones, in files: what is read, and what is to be read.
-    reader: Option<PartsReader<'s, K, Appendix>>,
-    open: Vec<OpenSet<'s, K>>,
-    n_taken: u64,
-    n_workers: usize,
-    n_idle: usize,
-    /// Whether the round ends here.
-    has_ended: bool,
-}
 
 /// What a round leaves.
 pub(super) struct Round<'s, K> {
@@ -54,20 +32,11 @@ pub(super) struct Round<'s, K> {
 impl<'s, K: Key> Search<'s, K> {
     /// Expands states until none is left, or a merge is due, or the search is stopped.
     pub(super) fn round(&mut self, rule: &Rule<'s>) -> Result<Round<'s, K>, SearchError> {
-        let (budget, width) = (self.tally.context.budget, self.tally.graph.row_bytes());
-        let n_rows = self.open.iter().map(|open| open.parts.rows()).sum();
-        self.tally.set_frontier(n_rows);
+        let (disk, budget, width) = (self.sets.disk(), self.sets.budget(), self.tally.graph.row_bytes());
         let n_workers = lock(&self.expansion).n_threads();
-        let pool = Mutex::new(Pool {
-            queue: RowQueue::new(self.disk, &format!("queue-{}", self.next_number()), self.shares.queue, budget),
-            reader: None,
-            open: std::mem::take(&mut self.open),
-            n_taken: 0,
-            n_workers,
-            n_idle: 0,
-            has_ended: false,
-        });
-        let (condition, rows_max) = (Condvar::new(), self.shares.checkpoint_rows.max(self.n_expanded).max(1));
+        let queue = RowQueue::new(disk, &format!("queue-{}", self.sets.next_number()), self.shares.queue, budget);
+        let rows_max = self.shares.checkpoint_rows.max(self.n_expanded);
+        let pool = Pool::new(self.tally, queue, std::mem::take(&mut self.open), n_workers, rows_max);
         let ends_when_full = self.options.candidates == super::Candidates::Ram;
         let mut workers = Vec::new();
         for thread in 0..n_workers {
@@ -76,65 +45,20 @@ impl<'s, K: Key> Search<'s, K> {
                 tally: self.tally,
                 rule,
                 pool: &pool,
-                condition: &condition,
-                rows_max,
                 ends_when_full,
-                row: vec![0; width],
+                taken: Taken::new(),
                 hashes: Vec::new(),
                 fresh: RowBuffer::new(width),
                 cache: CombiningCache::new(self.shares.cache_bytes, budget)?,
-                found: ExternalSort::new(self.disk, &name, self.shares.sort, combine as fn(_, _) -> _, budget)?,
+                found: ExternalSort::new(disk, &name, self.shares.sort, combine as fn(_, _) -> _, budget)?,
             });
         }
         lock(&self.expansion).expand_all(&mut workers, u64::MAX)?;
         let pieces = workers.into_iter().map(Collector::finish).collect::<Result<Vec<_>, SearchError>>()?;
-        let mut pool = pool.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        pool.stop_reading()?;
-        self.n_expanded += pool.n_taken;
-        self.open = pool.open;
-        Ok(Round { pieces, queue: pool.queue })
-    }
-}
-
-impl<'s, K: Key> Pool<'s, K> {
-    /// Appends states to a batch; false if none are here now.
-    fn take(&mut self, batch: &mut RowBuffer, row: &mut [u8], budget: &'s MemoryBudget) -> Result<bool, SearchError> {
-        // What was found last is expanded first, so that little waits.
-        if !self.queue.is_empty() {
-            self.queue.take_rows(BATCH_ROWS)?.iter().for_each(|row| batch.push(row));
-        }
-        while batch.is_empty() {
-            if self.reader.is_none() {
-                let Some(next) = self.open.first() else {
-                    return Ok(false);
-                };
-                self.reader = Some(next.parts.reader((next.from, None), READ_BUFFERS, budget)?);
-            }
-            let Some(reader) = &mut self.reader else { return Ok(false) };
-            let (keys, _) = reader.batch()?;
-            let n = keys.len().min(BATCH_ROWS);
-            for key in &keys[..n] {
-                key.write_row(row);
-                batch.push(row);
-            }
-            reader.consume(n);
-            if n == 0 {
-                self.reader = None;
-                self.open.remove(0);
-            }
-        }
-        self.n_taken += batch.len() as u64;
-        Ok(true)
-    }
-
-    /// Notes how far the set that is being read was read.
-    fn stop_reading(&mut self) -> Result<(), SearchError> {
-        let Some(mut reader) = self.reader.take() else { return Ok(()) };
-        match reader.batch()?.0.first() {
-            Some(next) => self.open[0].from = Some(*next),
-            None => drop(self.open.remove(0)),
-        }
-        Ok(())
+        let left = pool.finish()?;
+        self.n_expanded += left.n_taken;
+        self.open = left.open;
+        Ok(Round { pieces, queue: left.queue })
     }
 }
 
@@ -142,11 +66,9 @@ impl<'s, K: Key> Pool<'s, K> {
 struct Collector<'w, 's, K: Key> {
     tally: &'s Tally<'s>,
     rule: &'w Rule<'s>,
-    pool: &'w Mutex<Pool<'s, K>>,
-    condition: &'w Condvar,
-    rows_max: u64,
+    pool: &'w Pool<'s, K, Appendix>,
     ends_when_full: bool,
-    row: Vec<u8>,
+    taken: Taken<Appendix>,
     hashes: Vec<u64>,
     fresh: RowBuffer,
     cache: CombiningCache<'s, K, Appendix>,
@@ -185,39 +107,13 @@ impl<'s, K: Key> Collector<'_, 's, K> {
 
 impl<K: Key> Work for Collector<'_, '_, K> {
     fn take(&mut self, batch: &mut RowBuffer) -> Result<(), SearchError> {
-        let mut pool = lock(self.pool);
-        pool.has_ended |= pool.n_taken >= self.rows_max || (self.ends_when_full && self.found.has_spilled());
-        while !pool.has_ended && !pool.take(batch, &mut self.row, self.tally.context.budget)? {
-            pool.n_idle += 1;
-            if pool.n_idle == pool.n_workers {
-                pool.has_ended = true;
-                break;
-            }
-            // Others may still find something.
-            let waited = self.condition.wait_timeout(pool, PATIENCE);
-            pool = waited.unwrap_or_else(std::sync::PoisonError::into_inner).0;
-            if self.tally.is_over() {
-                return Ok(());
-            }
-            if !pool.has_ended {
-                pool.n_idle -= 1;
-            }
-        }
-        if pool.has_ended {
-            self.condition.notify_all();
-        }
-        Ok(())
+        self.pool.take(batch, &mut self.taken, self.ends_when_full && self.found.has_spilled())
     }
 
     fn put(&mut self, _from: Rows<'_>, edges: &Edges) -> Result<(), SearchError> {
         self.send(edges.targets())?;
         if !self.fresh.is_empty() {
-            let mut pool = lock(self.pool);
-            pool.queue.extend(self.fresh.as_rows())?;
-            if pool.n_idle > 0 && pool.queue.len() >= ROWS_TO_WAKE {
-                self.condition.notify_one();
-            }
-            drop(pool);
+            self.pool.put(&self.fresh)?;
             if matches!(self.rule, Rule::Forward { .. }) {
                 self.tally.found_new(self.fresh.len() as u64);
             }

@@ -4,8 +4,6 @@ use crate::Context;
 use lariat_disk::FileKind;
 use lariat_storage::{Key, RowLogOptions, RunOptions, SortOptions};
 
-/// Blocks that a reader has in memory.
-pub(super) const READ_BUFFERS: usize = 2;
 /// Sets that together are the appendices of a phase, at most.
 const TIERS_MAX: usize = 8;
 /// Runs of each thread's candidates, at most.

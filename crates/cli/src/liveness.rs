@@ -1,0 +1,105 @@
+//! The searches for accepting cycles: which algorithm, with which of its own options.
+
+use crate::options::{Algorithm, SearchOptions};
+use clap::{Args, ValueEnum};
+use lariat_graph::{Graph, Strength};
+use lariat_search::{Context, LassoSearch, SearchError, dac, map, ndfs, scc};
+
+/// What the algorithms for temporal properties leave open.
+#[derive(Args, Clone)]
+pub struct LivenessOptions {
+    /// Where dac keeps candidates: in memory until that is full, or on disk (DAC')
+    #[arg(long, value_enum, default_value_t = CandidatesOption::Ram, help_heading = "Algorithms for temporal properties")]
+    pub candidates: CandidatesOption,
+
+    /// Where dac begins: with accepting states that no other one leads to, or with all states
+    #[arg(long, value_enum, default_value_t = InitialiseOption::Leading, help_heading = "Algorithms for temporal properties")]
+    pub initialise: InitialiseOption,
+
+    /// When dac merges candidates with its set: when nothing else can be done, or after every level as published
+    #[arg(long, value_enum, default_value_t = MergeOption::Delayed, help_heading = "Algorithms for temporal properties")]
+    pub merge: MergeOption,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CandidatesOption {
+    /// In memory
+    Ram,
+    /// On disk
+    Disk,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum InitialiseOption {
+    /// Leading accepting states
+    Leading,
+    /// All states
+    All,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MergeOption {
+    /// As late as possible, into a small set
+    Delayed,
+    /// After every level, into the whole set
+    Level,
+}
+
+/// Whether the algorithm looks for accepting cycles, with its states on disk.
+pub fn is_on_disk(algorithm: Algorithm) -> bool {
+    matches!(algorithm, Algorithm::Dac | Algorithm::Map)
+}
+
+/// Whether several threads work on it.
+pub fn is_parallel(algorithm: Algorithm) -> bool {
+    matches!(algorithm, Algorithm::Dac | Algorithm::Map)
+}
+
+/// Whether the algorithm looks for accepting cycles, wherever its states are.
+pub fn is_for_cycles(algorithm: Algorithm) -> bool {
+    matches!(algorithm, Algorithm::Ndfs | Algorithm::Scc) || is_on_disk(algorithm)
+}
+
+/// Looks for an accepting cycle; the name of what did it.
+pub fn find_lasso(
+    options: &SearchChoice,
+    graph: &dyn Graph,
+    strength: Strength,
+    context: &Context,
+) -> (&'static str, Result<LassoSearch, SearchError>) {
+    match options.algorithm {
+        Algorithm::Scc => ("scc", scc::find_lasso(graph, context)),
+        Algorithm::Dac => ("dac", dac::find_lasso(graph, options.dac(), context)),
+        Algorithm::Map => ("map", map::find_lasso(graph, context)),
+        _ => ("ndfs", ndfs::find_lasso(graph, strength, context)),
+    }
+}
+
+/// The algorithm that was asked for, and its options.
+pub struct SearchChoice {
+    algorithm: Algorithm,
+    options: LivenessOptions,
+}
+
+impl SearchChoice {
+    pub fn of(options: &SearchOptions) -> Self {
+        Self { algorithm: options.algorithm, options: options.liveness.clone() }
+    }
+
+    fn dac(&self) -> dac::Options {
+        dac::Options {
+            candidates: match self.options.candidates {
+                CandidatesOption::Ram => dac::Candidates::Ram,
+                CandidatesOption::Disk => dac::Candidates::Disk,
+            },
+            initialise: match self.options.initialise {
+                InitialiseOption::Leading => dac::Initialise::Leading,
+                InitialiseOption::All => dac::Initialise::All,
+            },
+            merging: match self.options.merge {
+                MergeOption::Delayed => dac::Merging::Delayed,
+                MergeOption::Level => dac::Merging::EachLevel,
+            },
+        }
+    }
+}
