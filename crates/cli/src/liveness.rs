@@ -3,7 +3,7 @@
 use crate::options::{Algorithm, SearchOptions};
 use clap::{Args, ValueEnum};
 use lariat_graph::{Graph, Strength};
-use lariat_search::{Context, LassoSearch, SearchError, dac, map, ndfs, scc};
+use lariat_search::{Context, LassoSearch, SearchError, dac, ioemc, map, ndfs, scc};
 
 /// What the algorithms for temporal properties leave open.
 #[derive(Args, Clone)]
@@ -19,6 +19,21 @@ pub struct LivenessOptions {
     /// When dac merges candidates with its set: when nothing else can be done, or after every level as published
     #[arg(long, value_enum, default_value_t = MergeOption::Delayed, help_heading = "Algorithms for temporal properties")]
     pub merge: MergeOption,
+
+    /// The fraction of the recent states that ioemc moves to disk at once
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.02, value_parser = parse_fraction, help_heading = "Algorithms for temporal properties")]
+    pub rho1: f64,
+
+    /// The fraction of the stacks in memory that ioemc and flash move to disk at once
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.9, value_parser = parse_fraction, help_heading = "Algorithms for temporal properties")]
+    pub rho2: f64,
+}
+
+fn parse_fraction(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(fraction) if fraction > 0.0 && fraction < 1.0 => Ok(fraction),
+        _ => Err("a fraction is a number between 0 and 1, such as 0.02".to_owned()),
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -47,7 +62,7 @@ pub enum MergeOption {
 
 /// Whether the algorithm looks for accepting cycles, with its states on disk.
 pub fn is_on_disk(algorithm: Algorithm) -> bool {
-    matches!(algorithm, Algorithm::Dac | Algorithm::Map)
+    matches!(algorithm, Algorithm::Dac | Algorithm::Map | Algorithm::Ioemc)
 }
 
 /// Whether several threads work on it.
@@ -70,6 +85,7 @@ pub fn find_lasso(
     match options.algorithm {
         Algorithm::Scc => ("scc", scc::find_lasso(graph, context)),
         Algorithm::Dac => ("dac", dac::find_lasso(graph, options.dac(), context)),
+        Algorithm::Ioemc => ("ioemc", ioemc::find_lasso(graph, options.ioemc(), context)),
         Algorithm::Map => ("map", map::find_lasso(graph, context)),
         _ => ("ndfs", ndfs::find_lasso(graph, strength, context)),
     }
@@ -84,6 +100,10 @@ pub struct SearchChoice {
 impl SearchChoice {
     pub fn of(options: &SearchOptions) -> Self {
         Self { algorithm: options.algorithm, options: options.liveness.clone() }
+    }
+
+    fn ioemc(&self) -> ioemc::Options {
+        ioemc::Options { rho1: self.options.rho1, rho2: self.options.rho2 }
     }
 
     fn dac(&self) -> dac::Options {

@@ -202,6 +202,8 @@ pub enum Algorithm {
     Dac,
     /// On disk, for temporal properties: the largest accepting state that leads to each is sent along edges (Barnat and others)
     Map,
+    /// On disk, for temporal properties: nested depth-first search, visited states sorted by hash, recent ones in memory (Wu and others)
+    Ioemc,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -40,3 +40,14 @@ pub(crate) fn take_up(
     }
     Ok(Some(manifest))
 }
+
+/// A row as text.
+pub(crate) fn to_digits(row: &[u8]) -> String {
+    row.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The row of a text.
+pub(crate) fn from_digits(digits: &str) -> Vec<u8> {
+    let pairs = digits.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).unwrap_or_default());
+    pairs.filter_map(|pair| u8::from_str_radix(pair, 16).ok()).collect()
+}

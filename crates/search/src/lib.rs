@@ -10,6 +10,7 @@
 //! | `part`: all states, on disk | `part.rs` |
 //! | `cbfs`: all states, on disk | `cbfs.rs` |
 //! | `dac`: an accepting cycle, on disk | `dac.rs` |
+//! | `ioemc`: an accepting cycle, on disk | `ioemc.rs` |
 //! | `map`: an accepting cycle, on disk | `map.rs` |
 //! | `ndfs`: an accepting cycle | `ndfs.rs` |
 //! | `scc`: an accepting cycle | `scc.rs` |
@@ -23,12 +24,14 @@ mod delayed;
 pub mod disk;
 pub mod ebfs;
 mod expansion;
+pub mod ioemc;
 mod lasso;
 mod level_log;
 pub mod local;
 pub mod map;
 pub mod mono;
 pub mod ndfs;
+mod nested;
 pub mod part;
 mod path;
 mod pool;

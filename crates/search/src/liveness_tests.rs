@@ -1,9 +1,9 @@
 //! The searches for accepting cycles on disk agree with `scc`, their lassos are lassos, and a disk that fails never makes them wrong.
 
 use crate::reference::ExplicitGraph;
-use crate::{Context, Lasso, LassoSearch, SearchError, dac, map, scc};
+use crate::{Context, Lasso, LassoSearch, SearchError, dac, ioemc, map, scc};
 use lariat_base::{Limit, MemoryBudget, Random, SilentObserver, StopSignal};
-use lariat_disk::{FaultPlan, FaultyDisk, FileKind};
+use lariat_disk::{Disk, FaultPlan, FaultyDisk, FileKind};
 use lariat_graph::Graph;
 use lariat_storage::{RowLogOptions, RunOptions, SortOptions};
 use lariat_testkit::RandomGraph;
@@ -15,14 +15,8 @@ type Search = fn(&RandomGraph, &Context<'_>, Option<&mut Random>) -> Result<Lass
 struct Algorithm {
     name: &'static str,
     search: Search,
-    /// Whether it counts everything where there is no cycle.
-    counts_all: bool,
 }
 
-const ALGORITHMS: &[Algorithm] = &[
-    Algorithm { name: "dac", search: run_dac, counts_all: true },
-    Algorithm { name: "map", search: run_map, counts_all: true },
-];
 
 fn run_dac(
     graph: &RandomGraph,
@@ -81,6 +75,25 @@ fn run_map(
         checkpoint_rows: random.below(200) as u64,
     };
     map::find_lasso_within(graph, context, Some(shares))
+}
+
+fn run_ioemc(
+    graph: &RandomGraph,
+    context: &Context<'_>,
+    random: Option<&mut Random>,
+) -> Result<LassoSearch, SearchError> {
+    let Some(random) = random else {
+        return ioemc::find_lasso(graph, ioemc::Options::default(), context);
+    };
+    let fraction = |random: &mut Random| [0.02, 0.3, 0.6, 0.9][random.below(4)];
+    let options = ioemc::Options { rho1: fraction(random), rho2: fraction(random) };
+    let shares = ioemc::Shares {
+        recent_bytes: (2 + random.below(40)) * (graph.row_bytes() + 8),
+        stack_bytes: 4096 * (1 + random.below(3)),
+        run: ioemc::table_shape(graph.row_bytes(), 0),
+        merged_max: 1 + random.below(40),
+    };
+    ioemc::find_lasso_within(graph, options, context, Some(shares))
 }
 
 /// Graphs of all shapes: narrow and wide rows, weak ones, chains, rings, and ones where all or no states accept.
@@ -151,132 +164,160 @@ fn check(algorithm: &Algorithm, graph: &RandomGraph, truth: &Truth, found: &Lass
     if let Some(lasso) = &found.lasso {
         return check_lasso(graph, reference, lasso, &what);
     }
-    if algorithm.counts_all {
-        let of = |meets: &dyn Fn(usize) -> bool| (0..reference.rows.len()).filter(|s| meets(*s)).count() as u64;
-        let is_error = |state: usize| graph.is_error(&reference.rows[state]);
-        assert_eq!(found.states, reference.rows.len() as u64, "{what}: states");
-        assert_eq!(found.transitions, reference.n_edges(), "{what}: transitions");
-        assert_eq!(found.accepting, of(&|s| graph.is_accepting(&reference.rows[s])), "{what}: accepting");
-        assert_eq!(found.deadlocks, of(&|s| reference.successors[s].is_empty() && !is_error(s)), "{what}");
-        assert_eq!(found.error_reached, of(&is_error) > 0, "{what}");
-    }
+    let of = |meets: &dyn Fn(usize) -> bool| (0..reference.rows.len()).filter(|s| meets(*s)).count() as u64;
+    let is_error = |state: usize| graph.is_error(&reference.rows[state]);
+    assert_eq!(found.states, reference.rows.len() as u64, "{what}: states");
+    assert_eq!(found.transitions, reference.n_edges(), "{what}: transitions");
+    assert_eq!(found.accepting, of(&|s| graph.is_accepting(&reference.rows[s])), "{what}: accepting");
+    assert_eq!(found.deadlocks, of(&|s| reference.successors[s].is_empty() && !is_error(s)), "{what}");
+    assert_eq!(found.error_reached, of(&is_error) > 0, "{what}");
 }
 
-#[test]
-fn verdicts_agree_whatever_the_shares_are() {
-    for algorithm in ALGORITHMS {
-        let (mut n_accepted, mut io) = (0, (0, 0));
-        for seed in 0..3000 {
-            let graph = graph_of(seed, 200);
-            let truth = truth_of(&graph);
-            n_accepted += usize::from(truth.accepted);
-            let disk = FaultyDisk::default();
-            let found = search(algorithm, &graph, &disk, Some(seed)).unwrap();
-            check(algorithm, &graph, &truth, &found, &format!("seed {seed}"));
-            use lariat_disk::Disk;
-            let total = disk.counters().total();
-            io = (io.0 + total.reads(), io.1 + total.writes());
-        }
-        assert!((600..2400).contains(&n_accepted), "both verdicts are frequent: {n_accepted}");
-        assert!(io.0 > 5_000 && io.1 > 5_000, "{} hardly used the disk: {io:?}", algorithm.name);
-    }
-}
+/// All tests for every algorithm, each on its own.
+macro_rules! tests {
+    ($($name:ident: $search:expr;)*) => {$(
+        mod $name {
+            use super::Algorithm;
 
-#[test]
-fn small_budgets_are_kept_on_larger_graphs() {
-    for algorithm in ALGORITHMS {
-        for (seed, memory) in [(1, 4 << 20), (2, 8 << 20), (3, 16 << 20), (4, 4 << 20)] {
-            let graph = match seed {
-                4 => RandomGraph::ring(seed, 60_000, (memory % 3 == 0).then_some(7)),
-                _ => RandomGraph::new(3_000_000 + seed, 100_000),
-            };
-            let truth = truth_of(&graph);
-            for threads in [1, 2] {
-                let (budget, stop, disk) = (MemoryBudget::new(memory), StopSignal::new(None), FaultyDisk::default());
-                let found = (algorithm.search)(&graph, &context_in(&budget, &stop, &disk, threads), None).unwrap();
-                let what = format!("seed {seed}, {threads} threads, {memory} bytes");
-                assert_eq!((found.lasso.is_some(), found.limit), (truth.accepted, None), "{}, {what}", algorithm.name);
-                assert!(budget.peak() <= budget.max());
+            const ALGORITHM: Algorithm = Algorithm { name: stringify!($name), search: $search };
+
+            #[test]
+            fn verdicts_agree_whatever_the_shares_are() {
+                super::verdicts_agree_whatever_the_shares_are(&ALGORITHM);
+            }
+
+            #[test]
+            fn small_budgets_are_kept_on_larger_graphs() {
+                super::small_budgets_are_kept_on_larger_graphs(&ALGORITHM);
+            }
+
+            #[test]
+            fn a_passed_time_limit_and_an_interrupt_end_the_search() {
+                super::a_passed_time_limit_and_an_interrupt_end_the_search(&ALGORITHM);
+            }
+
+            #[test]
+            fn interrupted_searches_are_gone_on_with() {
+                super::interrupted_searches_are_gone_on_with(&ALGORITHM);
+            }
+
+            #[test]
+            fn a_crash_at_any_point_costs_nothing_but_time() {
+                super::a_crash_at_any_point_costs_nothing_but_time(&ALGORITHM);
+            }
+
+            #[test]
+            fn a_failing_disk_gives_an_error_and_never_a_wrong_answer() {
+                super::a_failing_disk_gives_an_error_and_never_a_wrong_answer(&ALGORITHM);
             }
         }
+    )*};
+}
+
+tests! {
+    with_dac: super::run_dac;
+    with_map: super::run_map;
+    with_ioemc: super::run_ioemc;
+}
+
+fn verdicts_agree_whatever_the_shares_are(algorithm: &Algorithm) {
+    let (mut n_accepted, mut io) = (0, (0, 0));
+    for seed in 0..2000 {
+        let graph = graph_of(seed, 200);
+        let truth = truth_of(&graph);
+        n_accepted += usize::from(truth.accepted);
+        let disk = FaultyDisk::default();
+        let found = search(algorithm, &graph, &disk, Some(seed)).unwrap();
+        check(algorithm, &graph, &truth, &found, &format!("seed {seed}"));
+                let total = disk.counters().total();
+        io = (io.0 + total.reads(), io.1 + total.writes());
+    }
+    assert!((400..1600).contains(&n_accepted), "both verdicts are frequent: {n_accepted}");
+    assert!(io.0 > 5_000 && io.1 > 5_000, "{} hardly used the disk: {io:?}", algorithm.name);
+}
+
+fn small_budgets_are_kept_on_larger_graphs(algorithm: &Algorithm) {
+    for (seed, memory) in [(1, 4 << 20), (2, 8 << 20), (3, 16 << 20), (4, 4 << 20)] {
+        let graph = match seed {
+            4 => RandomGraph::ring(seed, 60_000, (memory % 3 == 0).then_some(7)),
+            _ => RandomGraph::new(3_000_000 + seed, 100_000),
+        };
+        let truth = truth_of(&graph);
+        for threads in [1, 2] {
+            let (budget, stop, disk) = (MemoryBudget::new(memory), StopSignal::new(None), FaultyDisk::default());
+            let found = (algorithm.search)(&graph, &context_in(&budget, &stop, &disk, threads), None).unwrap();
+            let what = format!("seed {seed}, {threads} threads, {memory} bytes");
+            assert_eq!((found.lasso.is_some(), found.limit), (truth.accepted, None), "{}, {what}", algorithm.name);
+            assert!(budget.peak() <= budget.max());
+        }
     }
 }
 
-#[test]
-fn a_passed_time_limit_and_an_interrupt_end_the_search() {
+fn a_passed_time_limit_and_an_interrupt_end_the_search(algorithm: &Algorithm) {
     let graph = RandomGraph::ring(5, 1000, None);
     let budget = MemoryBudget::new(8 << 20);
     let late = StopSignal::new(Some(Duration::ZERO));
     let interrupted = StopSignal::new(None);
     interrupted.interrupt();
-    for algorithm in ALGORITHMS {
-        for (stop, limit) in [(&late, Limit::Time), (&interrupted, Limit::Interrupted)] {
-            let disk = FaultyDisk::default();
-            let found = (algorithm.search)(&graph, &context_in(&budget, stop, &disk, 1), None).unwrap();
-            assert_eq!((found.limit, found.complete), (Some(limit), false), "{}", algorithm.name);
-        }
+    for (stop, limit) in [(&late, Limit::Time), (&interrupted, Limit::Interrupted)] {
         let disk = FaultyDisk::default();
-        let context = Context { disk: None, ..context_in(&budget, &late, &disk, 1) };
-        let refused = (algorithm.search)(&graph, &context, None);
-        assert!(matches!(refused, Err(SearchError::NoDisk)), "{}", algorithm.name);
+        let found = (algorithm.search)(&graph, &context_in(&budget, stop, &disk, 1), None).unwrap();
+        assert_eq!((found.limit, found.complete), (Some(limit), false), "{}", algorithm.name);
     }
+    let disk = FaultyDisk::default();
+    let context = Context { disk: None, ..context_in(&budget, &late, &disk, 1) };
+    let refused = (algorithm.search)(&graph, &context, None);
+    assert!(matches!(refused, Err(SearchError::NoDisk)), "{}", algorithm.name);
 }
 
 /// The search is interrupted again and again, after more and more time, and gone on with until it is through.
-#[test]
-fn interrupted_searches_are_gone_on_with() {
-    for algorithm in ALGORITHMS {
-        for seed in 0..40 {
-            let graph = graph_of(700 + seed, 400);
-            let truth = truth_of(&graph);
-            let disk = FaultyDisk::default();
-            let budget = MemoryBudget::new(64 << 20);
-            let mut micros = 1;
-            let found = loop {
-                let stop = StopSignal::new(Some(Duration::from_micros(micros)));
-                let mut random = Random::new(seed);
-                let found = (algorithm.search)(&graph, &context_in(&budget, &stop, &disk, 2), Some(&mut random)).unwrap();
-                if found.limit.is_none() {
-                    break found;
-                }
-                assert!(found.lasso.is_none() && !found.complete);
-                micros += micros / 2 + 1;
-            };
-            check(algorithm, &graph, &truth, &found, &format!("seed {seed}, after interrupts"));
-        }
+fn interrupted_searches_are_gone_on_with(algorithm: &Algorithm) {
+    for seed in 0..40 {
+        let graph = graph_of(700 + seed, 400);
+        let truth = truth_of(&graph);
+        let disk = FaultyDisk::default();
+        let budget = MemoryBudget::new(64 << 20);
+        let mut micros = 1;
+        let found = loop {
+            let stop = StopSignal::new(Some(Duration::from_micros(micros)));
+            let mut random = Random::new(seed);
+            let found = (algorithm.search)(&graph, &context_in(&budget, &stop, &disk, 2), Some(&mut random)).unwrap();
+            if found.limit.is_none() {
+                break found;
+            }
+            assert!(found.lasso.is_none() && !found.complete);
+            micros += micros / 2 + 1;
+        };
+        check(algorithm, &graph, &truth, &found, &format!("seed {seed}, after interrupts"));
     }
 }
 
 /// The search ends at every change of the disk, or at many, and is gone on with.
-#[test]
-fn a_crash_at_any_point_costs_nothing_but_time() {
-    for algorithm in ALGORITHMS {
-        let mut n_crashes = 0;
-        for seed in 0..24 {
-            let graph = graph_of(seed, 100);
-            let truth = truth_of(&graph);
-            let whole = FaultyDisk::default();
-            let found = search(algorithm, &graph, &whole, Some(seed)).unwrap();
-            check(algorithm, &graph, &truth, &found, &format!("seed {seed}, without a crash"));
-            let step = 1 + whole.changes() as usize / 100;
-            for change in (1..=whole.changes()).step_by(step) {
-                let plan = FaultPlan { crash_at_change: Some(change), seed: seed * 1000 + change, ..FaultPlan::default() };
-                let disk = FaultyDisk::new(plan);
-                let first = search(algorithm, &graph, &disk, Some(seed));
-                assert!(first.is_err() || !disk.has_crashed(), "nothing is done after a crash");
-                n_crashes += usize::from(disk.has_crashed());
-                let after = disk.after_crash(FaultPlan::default());
-                let found = search(algorithm, &graph, &after, Some(seed)).unwrap();
-                check(algorithm, &graph, &truth, &found, &format!("seed {seed}, crash at change {change}"));
-            }
+fn a_crash_at_any_point_costs_nothing_but_time(algorithm: &Algorithm) {
+    let mut n_crashes = 0;
+    for seed in 0..24 {
+        let graph = graph_of(seed, 100);
+        let truth = truth_of(&graph);
+        let whole = FaultyDisk::default();
+        let found = search(algorithm, &graph, &whole, Some(seed)).unwrap();
+        check(algorithm, &graph, &truth, &found, &format!("seed {seed}, without a crash"));
+        let step = 1 + whole.changes() as usize / 100;
+        for change in (1..=whole.changes()).step_by(step) {
+            let plan = FaultPlan { crash_at_change: Some(change), seed: seed * 1000 + change, ..FaultPlan::default() };
+            let disk = FaultyDisk::new(plan);
+            let first = search(algorithm, &graph, &disk, Some(seed));
+            assert!(first.is_err() || !disk.has_crashed(), "nothing is done after a crash");
+            n_crashes += usize::from(disk.has_crashed());
+            let after = disk.after_crash(FaultPlan::default());
+            let found = search(algorithm, &graph, &after, Some(seed)).unwrap();
+            check(algorithm, &graph, &truth, &found, &format!("seed {seed}, crash at change {change}"));
         }
-        assert!(n_crashes > 300, "{}: {n_crashes} crashes", algorithm.name);
     }
+    assert!(n_crashes > 300, "{}: {n_crashes} crashes", algorithm.name);
 }
 
 /// Every failure that the disk can have is an error or makes no difference, and what was published can be gone on with.
-#[test]
-fn a_failing_disk_gives_an_error_and_never_a_wrong_answer() {
+fn a_failing_disk_gives_an_error_and_never_a_wrong_answer(algorithm: &Algorithm) {
     type Fault = fn(u64) -> FaultPlan;
     let faults: [(&str, Fault); 6] = [
         ("read", |n| FaultPlan { fail_read: Some(n), ..FaultPlan::default() }),
@@ -286,28 +327,26 @@ fn a_failing_disk_gives_an_error_and_never_a_wrong_answer() {
         ("sync", |n| FaultPlan { fail_sync: Some(n), ..FaultPlan::default() }),
         ("full", |n| FaultPlan { size: Some(n * 4096), ..FaultPlan::default() }),
     ];
-    for algorithm in ALGORITHMS {
-        let mut n_errors = 0;
-        for seed in 0..24 {
-            let graph = graph_of(500 + seed, 150);
-            let truth = truth_of(&graph);
-            for (fault, plan) in faults {
-                for n in (1..200).step_by(9) {
-                    let disk = FaultyDisk::new(plan(n));
-                    let what = format!("seed {seed}, {fault} {n}");
-                    match search(algorithm, &graph, &disk, Some(seed)) {
-                        Ok(found) => check(algorithm, &graph, &truth, &found, &what),
-                        Err(SearchError::Storage(_)) => {
-                            n_errors += 1;
-                            let repaired = FaultyDisk::with_files(FaultPlan::default(), disk.files());
-                            let found = search(algorithm, &graph, &repaired, Some(seed)).unwrap();
-                            check(algorithm, &graph, &truth, &found, &format!("{what}, repaired"));
-                        }
-                        Err(other) => panic!("{}, {what}: {other}", algorithm.name),
+    let mut n_errors = 0;
+    for seed in 0..24 {
+        let graph = graph_of(500 + seed, 150);
+        let truth = truth_of(&graph);
+        for (fault, plan) in faults {
+            for n in (1..200).step_by(9) {
+                let disk = FaultyDisk::new(plan(n));
+                let what = format!("seed {seed}, {fault} {n}");
+                match search(algorithm, &graph, &disk, Some(seed)) {
+                    Ok(found) => check(algorithm, &graph, &truth, &found, &what),
+                    Err(SearchError::Storage(_)) => {
+                        n_errors += 1;
+                        let repaired = FaultyDisk::with_files(FaultPlan::default(), disk.files());
+                        let found = search(algorithm, &graph, &repaired, Some(seed)).unwrap();
+                        check(algorithm, &graph, &truth, &found, &format!("{what}, repaired"));
                     }
+                    Err(other) => panic!("{}, {what}: {other}", algorithm.name),
                 }
             }
         }
-        assert!(n_errors > 300, "{}: only {n_errors} faults were met", algorithm.name);
     }
+    assert!(n_errors > 300, "{}: only {n_errors} faults were met", algorithm.name);
 }

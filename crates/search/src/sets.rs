@@ -1,7 +1,7 @@
 //! Sorted sets of states with values on disk, as the searches for accepting cycles use them: named by numbers, made of each other, noted in the manifest.
 
-use crate::SearchError;
 use crate::pool::OpenSet;
+use crate::{SearchError, checkpoint};
 use lariat_base::MemoryBudget;
 use lariat_disk::Disk;
 use lariat_graph::Graph;
@@ -225,8 +225,7 @@ impl<'s, V: Value> Sets<'s, V> {
             if let Some(from) = open.from {
                 let mut row = vec![0; self.options().row_bytes];
                 from.write_row(&mut row);
-                let digits: String = row.iter().map(|byte| format!("{byte:02x}")).collect();
-                manifest.set_text(&format!("open-from-{i}"), &digits);
+                manifest.set_text(&format!("open-from-{i}"), &checkpoint::to_digits(&row));
             }
         }
         Ok(())
@@ -257,7 +256,7 @@ impl<'s, V: Value> Sets<'s, V> {
     pub(crate) fn take_up_open<K: Key>(&mut self, manifest: &Manifest) -> Result<Vec<OpenSet<'s, K>>, StorageError> {
         let mut open = Vec::new();
         for (i, parts) in self.take_up(manifest, "open")?.into_iter().enumerate() {
-            let from = manifest.text(&format!("open-from-{i}")).ok().map(|digits| K::from_row(&from_digits(digits)));
+            let from = manifest.text(&format!("open-from-{i}")).ok().map(|digits| K::from_row(&checkpoint::from_digits(digits)));
             open.push(OpenSet { parts, from, mark: manifest.number(&format!("open-mark-{i}"))? == 1 });
         }
         Ok(open)
@@ -288,9 +287,4 @@ pub(crate) fn for_stream<K: Key, V: Value>(
 /// The number in a set's name, which is followed by that of the part.
 fn number_of(name: &str) -> u64 {
     name.split('-').nth(1).and_then(|number| number.parse().ok()).unwrap_or(u64::MAX)
-}
-
-fn from_digits(digits: &str) -> Vec<u8> {
-    let pairs = digits.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).unwrap_or_default());
-    pairs.filter_map(|pair| u8::from_str_radix(pair, 16).ok()).collect()
 }

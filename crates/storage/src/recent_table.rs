@@ -1,23 +1,22 @@
 //! A set of rows in memory that knows which came first: when it is full, the oldest ones are taken out together.
 //!
-//! Rows lie in a ring in the order in which they came, each with a number that belongs to it. They are found through chains of rows whose hashes lead to the same bucket.
+//! Rows lie in a ring in the order in which they came. They are found through chains of rows whose hashes lead to the same bucket.
 //!
 //! # Cost
-//! A row, and 12 bytes; all of it is taken when the table is made.
+//! A row, and 8 bytes; all of it is taken when the table is made.
 
 use crate::{ReservedVec, StorageError, hash_row};
 use lariat_base::MemoryBudget;
 
 const NOTHING: u32 = u32::MAX;
-/// What a row takes beside itself: its number, its link, and its share of the buckets.
-const BESIDE_BYTES: usize = 12;
+/// What a row takes beside itself: its link, and its share of the buckets.
+const BESIDE_BYTES: usize = 8;
 
 /// Rows of one width, in the order in which they came.
 pub struct RecentTable<'b> {
     row_bytes: usize,
     capacity: usize,
     rows: ReservedVec<'b, u8>,
-    numbers: ReservedVec<'b, u32>,
     links: ReservedVec<'b, u32>,
     buckets: ReservedVec<'b, u32>,
     /// The place of the oldest row, and how many there are.
@@ -33,14 +32,12 @@ impl<'b> RecentTable<'b> {
             row_bytes,
             capacity,
             rows: ReservedVec::new(budget),
-            numbers: ReservedVec::new(budget),
             links: ReservedVec::new(budget),
             buckets: ReservedVec::new(budget),
             first: 0,
             len: 0,
         };
         table.rows.resize(capacity * row_bytes, 0)?;
-        table.numbers.resize(capacity, 0)?;
         table.links.resize(capacity, NOTHING)?;
         table.buckets.resize(capacity, NOTHING)?;
         Ok(table)
@@ -85,35 +82,32 @@ impl<'b> RecentTable<'b> {
         self.find(hash, row).is_some()
     }
 
-    /// Adds a row that is not there, with its number. The table must not be full.
-    pub fn insert(&mut self, hash: u64, row: &[u8], number: u32) {
+    /// Adds a row that is not there. The table must not be full.
+    pub fn insert(&mut self, hash: u64, row: &[u8]) {
         assert!(self.len < self.capacity, "a full table was given another row");
         let place = (self.first + self.len) % self.capacity;
         let at = place * self.row_bytes;
         self.rows[at..at + self.row_bytes].copy_from_slice(row);
-        self.numbers[place] = number;
         let bucket = self.bucket(hash);
         self.links[place] = self.buckets[bucket];
         self.buckets[bucket] = place as u32;
         self.len += 1;
     }
 
-    /// Gives a row that is there another number.
-    pub fn set_number(&mut self, hash: u64, row: &[u8], number: u32) {
-        if let Some(place) = self.find(hash, row) {
-            self.numbers[place] = number;
-        }
+    /// Shows all rows, the oldest one first.
+    pub fn for_each<E>(&self, mut see: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        (0..self.len).map(|i| (self.first + i) % self.capacity).try_for_each(|place| see(self.row(place)))
     }
 
-    /// Takes the oldest rows out, `n` at most, and shows each with its number.
+    /// Takes the oldest rows out, `n` at most, and shows each.
     pub fn take_oldest<E>(
         &mut self,
         n: usize,
-        mut see: impl FnMut(&[u8], u32) -> Result<(), E>,
+        mut see: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
         for _ in 0..n.min(self.len) {
             let place = self.first;
-            see(self.row(place), self.numbers[place])?;
+            see(self.row(place))?;
             let bucket = self.bucket(hash_row(self.row(place)));
             let mut link = self.buckets[bucket];
             if link == place as u32 {
@@ -147,29 +141,24 @@ mod tests {
             let budget = MemoryBudget::new(1 << 20);
             let mut table = RecentTable::new(3, memory, &budget).unwrap();
             assert!(budget.used() <= memory as u64);
-            let mut expected: VecDeque<(Vec<u8>, u32)> = VecDeque::new();
-            for i in 0..20_000_u32 {
+            let mut expected: VecDeque<Vec<u8>> = VecDeque::new();
+            for _ in 0..20_000 {
                 let row = random.below(3000).to_le_bytes()[..3].to_vec();
-                let (hash, is_there) = (hash_row(&row), expected.iter().any(|(there, _)| *there == row));
+                let (hash, is_there) = (hash_row(&row), expected.contains(&row));
                 assert_eq!(table.contains(hash, &row), is_there);
                 if is_there {
-                    table.set_number(hash, &row, i);
-                    expected.iter_mut().filter(|(there, _)| *there == row).for_each(|(_, number)| *number = i);
                     continue;
                 }
                 if table.is_full() {
                     let n = 1 + random.below(table.len());
-                    table
-                        .take_oldest(n, |row, number| {
-                            let (oldest, its_number) = expected.pop_front().ok_or(())?;
-                            if (row, number) == (&oldest[..], its_number) { Ok(()) } else { Err(()) }
-                        })
-                        .unwrap();
+                    table.take_oldest(n, |row| if expected.pop_front().as_deref() == Some(row) { Ok(()) } else { Err(()) }).unwrap();
                 }
-                table.insert(hash, &row, i);
-                expected.push_back((row, i));
+                table.insert(hash, &row);
+                expected.push_back(row);
                 assert_eq!(table.len(), expected.len());
             }
+            let mut rows = expected.iter();
+            table.for_each(|row| if rows.next().map(Vec::as_slice) == Some(row) { Ok(()) } else { Err(()) }).unwrap();
         }
     }
 }
