@@ -3,7 +3,7 @@
 use crate::options::{Algorithm, SearchOptions};
 use clap::{Args, ValueEnum};
 use lariat_graph::{Graph, Strength};
-use lariat_search::{Context, LassoSearch, SearchError, dac, ioemc, map, ndfs, scc};
+use lariat_search::{Context, LassoSearch, SearchError, dac, flash, ioemc, las, map, ndfs, scc};
 
 /// What the algorithms for temporal properties leave open.
 #[derive(Args, Clone)]
@@ -27,6 +27,24 @@ pub struct LivenessOptions {
     /// The fraction of the stacks in memory that ioemc and flash move to disk at once
     #[arg(long, value_name = "FRACTION", default_value_t = 0.9, value_parser = parse_fraction, help_heading = "Algorithms for temporal properties")]
     pub rho2: f64,
+
+    /// Where flash keeps visited states
+    #[arg(long, value_enum, default_value_t = StrategyOption::Compressing, help_heading = "Algorithms for temporal properties")]
+    pub strategy: StrategyOption,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum StrategyOption {
+    /// In a hash table on disk
+    Mapping,
+    /// The same, with a buffer in memory that is merged into it
+    Merging,
+    /// In a file as they came, their positions in memory
+    Compressing,
+    /// In hash tables one behind the other
+    Padding,
+    /// In hash tables slot by slot beside each other
+    Slicing,
 }
 
 fn parse_fraction(text: &str) -> Result<f64, String> {
@@ -62,12 +80,13 @@ pub enum MergeOption {
 
 /// Whether the algorithm looks for accepting cycles, with its states on disk.
 pub fn is_on_disk(algorithm: Algorithm) -> bool {
-    matches!(algorithm, Algorithm::Dac | Algorithm::Map | Algorithm::Ioemc)
+    use Algorithm::{Dac, Flash, Ioemc, Las, Map};
+    matches!(algorithm, Dac | Map | Ioemc | Flash | Las)
 }
 
 /// Whether several threads work on it.
 pub fn is_parallel(algorithm: Algorithm) -> bool {
-    matches!(algorithm, Algorithm::Dac | Algorithm::Map)
+    matches!(algorithm, Algorithm::Dac | Algorithm::Map | Algorithm::Las)
 }
 
 /// Whether the algorithm looks for accepting cycles, wherever its states are.
@@ -86,6 +105,8 @@ pub fn find_lasso(
         Algorithm::Scc => ("scc", scc::find_lasso(graph, context)),
         Algorithm::Dac => ("dac", dac::find_lasso(graph, options.dac(), context)),
         Algorithm::Ioemc => ("ioemc", ioemc::find_lasso(graph, options.ioemc(), context)),
+        Algorithm::Flash => ("flash", flash::find_lasso(graph, options.strategy(), options.options.rho2, context)),
+        Algorithm::Las => ("las", las::find_lasso(graph, context)),
         Algorithm::Map => ("map", map::find_lasso(graph, context)),
         _ => ("ndfs", ndfs::find_lasso(graph, strength, context)),
     }
@@ -100,6 +121,16 @@ pub struct SearchChoice {
 impl SearchChoice {
     pub fn of(options: &SearchOptions) -> Self {
         Self { algorithm: options.algorithm, options: options.liveness.clone() }
+    }
+
+    fn strategy(&self) -> flash::Strategy {
+        match self.options.strategy {
+            StrategyOption::Mapping => flash::Strategy::Mapping,
+            StrategyOption::Merging => flash::Strategy::Merging,
+            StrategyOption::Compressing => flash::Strategy::Compressing,
+            StrategyOption::Padding => flash::Strategy::Padding,
+            StrategyOption::Slicing => flash::Strategy::Slicing,
+        }
     }
 
     fn ioemc(&self) -> ioemc::Options {

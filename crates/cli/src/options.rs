@@ -204,6 +204,10 @@ pub enum Algorithm {
     Map,
     /// On disk, for temporal properties: nested depth-first search, visited states sorted by hash, recent ones in memory (Wu and others)
     Ioemc,
+    /// On disk, for temporal properties: nested depth-first search with hash tables on disk, one way for each --strategy (Edelkamp and others)
+    Flash,
+    /// On disk, for temporal properties: liveness as safety, a search for a state that comes back (Edelkamp and Jabbar)
+    Las,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

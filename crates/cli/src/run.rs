@@ -328,7 +328,8 @@ fn failure(error: SearchError) -> Failure {
     match error {
         SearchError::BudgetTooSmall => Failure::limit(error.to_string()),
         SearchError::Graph(GraphError::NoValue { .. }) => Failure::input(error.to_string()),
-        SearchError::Storage(StorageError::Disk(DiskError::Limit { .. })) => Failure::limit(error.to_string()),
+        SearchError::OutOfDisk { error: StorageError::Disk(DiskError::Limit { .. }), .. }
+        | SearchError::Storage(StorageError::Disk(DiskError::Limit { .. })) => Failure::limit(error.to_string()),
         other => Failure::machine(other.to_string()),
     }
 }
@@ -343,10 +344,10 @@ fn needs_disk(algorithm: Algorithm) -> bool {
 pub fn check_algorithm(options: &SearchOptions, states: bool, temporal: bool) -> Result<(), Failure> {
     match options.algorithm {
         algorithm if temporal && (algorithm == Algorithm::Ram || needs_disk(algorithm)) => Err(Failure::input(
-            "ram and the algorithms on disk look for states; for a temporal property give ndfs, scc or dac, or leave it out",
+            "ram and the algorithms on disk look for states; for a temporal property give ndfs, scc, dac, map, ioemc, flash or las, or leave it out",
         )),
         algorithm if liveness::is_for_cycles(algorithm) && states && !temporal => Err(Failure::input(
-            "--algorithm ndfs and scc look for accepting cycles, and nothing here needs one; give ram, or leave it out",
+            "ndfs, scc, dac, map, ioemc, flash and las look for accepting cycles, and nothing here needs one; give ram, or leave it out",
         )),
         _ => Ok(()),
     }

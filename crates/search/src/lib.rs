@@ -10,7 +10,9 @@
 //! | `part`: all states, on disk | `part.rs` |
 //! | `cbfs`: all states, on disk | `cbfs.rs` |
 //! | `dac`: an accepting cycle, on disk | `dac.rs` |
+//! | `flash`: an accepting cycle, on disk | `flash.rs` |
 //! | `ioemc`: an accepting cycle, on disk | `ioemc.rs` |
+//! | `las`: an accepting cycle, on disk | `las.rs` |
 //! | `map`: an accepting cycle, on disk | `map.rs` |
 //! | `ndfs`: an accepting cycle | `ndfs.rs` |
 //! | `scc`: an accepting cycle | `scc.rs` |
@@ -24,7 +26,9 @@ mod delayed;
 pub mod disk;
 pub mod ebfs;
 mod expansion;
+pub mod flash;
 pub mod ioemc;
+pub mod las;
 mod lasso;
 mod level_log;
 pub mod local;
@@ -133,6 +137,20 @@ pub enum SearchError {
     Thread(String),
     /// A state was found to be stored twice.
     StateTwice,
+    /// The disk was full, or its limit reached, when so many states were stored.
+    OutOfDisk {
+        /// How many.
+        states: u64,
+        /// What the disk says.
+        error: StorageError,
+    },
+    /// Rows are wider than can be stored.
+    RowsTooWide {
+        /// Their bytes.
+        got: usize,
+        /// The most that there can be.
+        most: usize,
+    },
     /// More edges lead to a state than can be counted.
     TooManyEdges,
     /// A state that was stored was not found again when its path was rebuilt.
@@ -149,6 +167,8 @@ impl fmt::Display for SearchError {
             SearchError::NoDisk => write!(f, "internal error: a search on disk was given no disk"),
             SearchError::Thread(why) => write!(f, "a worker thread failed: {why}"),
             SearchError::StateTwice => write!(f, "internal error: a state was stored twice"),
+            SearchError::OutOfDisk { states, error } => write!(f, "{error}; {states} pairs of states were stored by then"),
+            SearchError::RowsTooWide { got, most } => write!(f, "rows of {got} bytes cannot be stored, {most} is the most"),
             SearchError::TooManyEdges => write!(f, "more than two billion edges lead to one state, which dac cannot count"),
             SearchError::PathLost => write!(f, "internal error: a stored state was not found again"),
         }

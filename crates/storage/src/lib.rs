@@ -3,6 +3,7 @@
 //! In memory: [`row_set`] and [`row_table`], the visited sets of searches that fit. On disk: [`run`]s of sorted rows, [`stream`]s and set algebra on them,
 //! which are made of checksummed [`block_file`]s; [`row_log`]s, queues and stacks of rows in the order in which they came.
 
+mod bits;
 pub mod block_file;
 mod budgeted;
 mod combining_cache;
@@ -28,11 +29,13 @@ pub mod row_set;
 pub mod row_table;
 pub mod run;
 pub mod run_parts;
+mod slot_file;
 pub mod sort;
 mod stack;
 pub mod stream;
 mod tiers;
 
+pub use bits::Bits;
 pub use budgeted::BudgetedVec;
 pub use combining_cache::CombiningCache;
 pub use counting_filter::CountingFilter;
@@ -55,5 +58,6 @@ pub use row_set::{NewRows, RowSet, owner_of};
 pub use row_table::{RowId, RowSpan, RowTable, RowWriter, TableFull};
 pub use run::{Run, RunFinder, RunOptions, RunReader, RunWriter};
 pub use run_parts::{Bounds, PartsInput, PartsReader, PartsWriter, RunParts};
+pub use slot_file::SlotFile;
 pub use stack::RowStack;
 pub use tiers::take_smallest;
