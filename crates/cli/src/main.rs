@@ -25,6 +25,7 @@ mod engine;
 mod explore;
 mod export;
 mod failure;
+mod liveness;
 mod load;
 mod ltl;
 mod machine;

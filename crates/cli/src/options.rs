@@ -107,6 +107,9 @@ pub struct SearchOptions {
     pub disk: DiskOptions,
 
     #[command(flatten)]
+    pub liveness: crate::liveness::LivenessOptions,
+
+    #[command(flatten)]
     pub display: DisplayOptions,
 
     /// Add memory, bytes per state and the time of each phase
@@ -211,6 +214,16 @@ pub enum Algorithm {
     Minimal,
     /// Semi-external search for all accepting cycles (Wu and others); what --all means
     Daac,
+    /// On disk, for temporal properties: what no accepting cycle leads to is eliminated (Barnat, Brim and Simecek)
+    Dac,
+    /// On disk, for temporal properties: the largest accepting state that leads to each is sent along edges (Barnat and others)
+    Map,
+    /// On disk, for temporal properties: nested depth-first search, visited states sorted by hash, recent ones in memory (Wu and others)
+    Ioemc,
+    /// On disk, for temporal properties: nested depth-first search with hash tables on disk, one way for each --strategy (Edelkamp and others)
+    Flash,
+    /// On disk, for temporal properties: liveness as safety, a search for a state that comes back (Edelkamp and Jabbar)
+    Las,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

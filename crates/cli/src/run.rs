@@ -1,7 +1,8 @@
 //! Running searches: budget, signals, progress and phases around them.
 
 use crate::failure::Failure;
-use crate::options::{Algorithm, DiskOptions, MphfOption, SearchOptions, TableOption};
+use crate::liveness::{self, SearchChoice};
+use crate::options::{Algorithm, DiskOptions, SearchOptions, TableOption};
 use crate::progress::ProgressLine;
 use crate::scratch::Scratch;
 use crate::{machine, output, resume};
@@ -12,10 +13,8 @@ use lariat_disk::DiskError;
 use lariat_exec::Interpreter;
 use lariat_graph::{Graph, GraphError, Strength};
 use lariat_search::daac::{self, CycleSearch};
-use lariat_search::iddfs::Deepening;
 use lariat_search::{
-    Context, Exploration, Extent, Goal, HashPlacement, LassoSearch, SearchError, cbfs, ddfs, disk, ebfs, iddfs, local,
-    minimal, mono, ndfs, part, ram, scc,
+    Context, Exploration, Extent, Goal, LassoSearch, SearchError, cbfs, disk, ebfs, local, mono, part, ram,
 };
 use lariat_search::{PROPERTY, forget_other_property};
 use lariat_storage::{StorageError, Table};
@@ -68,8 +67,7 @@ impl Phases {
 pub struct Searcher {
     algorithm: Algorithm,
     table: Table,
-    mphf: HashPlacement,
-    deepening: Deepening,
+    choice: SearchChoice,
     memory: u64,
     budget: MemoryBudget,
     stop: Arc<StopSignal>,
@@ -123,12 +121,7 @@ impl Searcher {
                 TableOption::Chained => Table::Chained,
                 TableOption::Open => Table::Open,
             },
-            mphf: match options.mphf {
-                MphfOption::Auto => HashPlacement::Auto,
-                MphfOption::Ram => HashPlacement::Memory,
-                MphfOption::Disk => HashPlacement::Disk,
-            },
-            deepening: options.depth_step.map_or_else(Deepening::default, Deepening::Levels),
+            choice: SearchChoice::of(algorithm, options),
             memory,
             budget: MemoryBudget::new(memory - PROGRAM_BYTES),
             stop,
@@ -138,7 +131,7 @@ impl Searcher {
             disk: options.disk.clone(),
             scratch: OnceCell::new(),
         };
-        if needs_disk(algorithm) || options.disk.resumes.is_some() {
+        if needs_disk(algorithm) || liveness::is_on_disk(algorithm) || options.disk.resumes.is_some() {
             searcher.open_scratch()?;
         }
         Ok(searcher)
@@ -297,13 +290,7 @@ impl Searcher {
         strength: Strength,
         phases: &mut Phases,
     ) -> Result<(LassoSearch, Searched), Failure> {
-        let (algorithm, result) = match self.algorithm {
-            Algorithm::Scc => ("scc", scc::find_lasso(graph, &self.context())),
-            Algorithm::Ddfs => ("ddfs", ddfs::find_lasso(graph, self.mphf, &self.context())),
-            Algorithm::Iddfs => ("iddfs", iddfs::find_lasso(graph, self.mphf, self.deepening, &self.context())),
-            Algorithm::Minimal => ("minimal", minimal::find_lasso(graph, self.mphf, &self.context())),
-            _ => ("ndfs", ndfs::find_lasso(graph, strength, &self.context())),
-        };
+        let (algorithm, result) = liveness::find_lasso(&self.choice, graph, strength, &self.context());
         self.progress.finish();
         phases.end_search(self.progress.take_phases());
         let found = result.map_err(|error| self.with_advice(failure(error)))?;
@@ -319,7 +306,7 @@ impl Searcher {
         each: &mut daac::Each<'_>,
         phases: &mut Phases,
     ) -> Result<(CycleSearch, Searched), Failure> {
-        let result = daac::find_cycles(graph, self.mphf, rho, &self.context(), each);
+        let result = daac::find_cycles(graph, self.choice.mphf(), rho, &self.context(), each);
         self.progress.finish();
         phases.end_search(self.progress.take_phases());
         let found = result.map_err(|error| self.with_advice(failure(error)))?;
@@ -338,7 +325,7 @@ impl Searcher {
         };
         Searched {
             algorithm,
-            threads: 1,
+            threads: if liveness::is_parallel(self.algorithm) { self.threads } else { 1 },
             state_bytes: graph.row_bytes(),
             counts,
             complete: found.complete,
@@ -394,7 +381,8 @@ fn failure(error: SearchError) -> Failure {
     match error {
         SearchError::BudgetTooSmall => Failure::limit(error.to_string()),
         SearchError::Graph(GraphError::NoValue { .. }) => Failure::input(error.to_string()),
-        SearchError::Storage(StorageError::Disk(DiskError::Limit { .. })) => Failure::limit(error.to_string()),
+        SearchError::OutOfDisk { error: StorageError::Disk(DiskError::Limit { .. }), .. }
+        | SearchError::Storage(StorageError::Disk(DiskError::Limit { .. })) => Failure::limit(error.to_string()),
         other => Failure::machine(other.to_string()),
     }
 }
@@ -418,10 +406,10 @@ pub fn check_algorithm(options: &SearchOptions, states: bool, temporal: bool) ->
         )),
         algorithm if is_semi_external(algorithm) => Ok(()),
         algorithm if temporal && (algorithm == Algorithm::Ram || needs_disk(algorithm)) => Err(Failure::input(
-            "ram and the algorithms on disk look for states; for a temporal property give ndfs or scc, or leave it out",
+            "ram and the algorithms on disk look for states; for a temporal property give ndfs, scc, dac, map, ioemc, flash or las, or leave it out",
         )),
-        Algorithm::Ndfs | Algorithm::Scc if states && !temporal => Err(Failure::input(
-            "--algorithm ndfs and scc look for accepting cycles, and nothing here needs one; give ram, or leave it out",
+        algorithm if liveness::is_for_cycles(algorithm) && states && !temporal => Err(Failure::input(
+            "ndfs, scc, dac, map, ioemc, flash and las look for accepting cycles, and nothing here needs one; give ram, or leave it out",
         )),
         _ => Ok(()),
     }

@@ -23,7 +23,6 @@
 //! sort(E) + levels * scan(V) transfers at most, the second part less where levels are narrow. A third of the memory is for sorting, the
 //! rest for reading. On disk every state once or twice; levels stay until the end if there are goals, since paths are rebuilt from them.
 
-mod parts;
 mod shares;
 
 use crate::expansion::{BATCH_ROWS, Expansion, Work};
@@ -33,8 +32,10 @@ use crate::{Context, Exploration, Extent, Goal, SearchError};
 use lariat_disk::Disk;
 use lariat_graph::{Edges, Graph, RowBuffer, Rows};
 use lariat_storage::stream::RowStream;
-use lariat_storage::{ExternalSort, Key, Run, RunReader, SortedPieces, for_row_width, take_smallest};
-use parts::{Input, Merging, PartsReader, RunParts};
+use lariat_storage::{
+    ExternalSort, Key, PartsInput, PartsReader, PartsWriter, Run, RunParts, RunReader, SortedPieces, for_row_width,
+    take_smallest,
+};
 use shares::READ_BUFFERS;
 pub(crate) use shares::Shares;
 use std::marker::PhantomData;
@@ -90,6 +91,8 @@ pub(crate) fn explore_levels(
         search.run()
     })
 }
+/// What the names of levels begin with.
+const LEVEL: &str = "level-";
 
 type Unit = fn((), ()) -> ();
 fn unit((): (), (): ()) {}
@@ -189,10 +192,11 @@ impl<'s, K: Key> Search<'s, K> {
     /// Merges candidates and leaves out those that were visited: the next level, which is visited from now on.
     fn new_level(&mut self, candidates: Vec<SortedPieces<'s, K, ()>>) -> Result<RunParts<'s, K>, SearchError> {
         self.begin_phase("subtract");
-        let runs = candidates.iter().flat_map(|pieces| pieces.runs.iter().map(Input::Run));
-        let inputs: Vec<Input<'_, 's, K>> =
-            runs.chain(candidates.iter().map(|pieces| Input::Keys(&pieces.keys))).collect();
-        let level = self.merging().write(&format!("level-{}", self.levels.len()), &inputs, &self.visited)?;
+        let runs = candidates.iter().flat_map(|pieces| pieces.runs.iter().map(PartsInput::Run));
+        let in_memory = candidates.iter().map(|pieces| PartsInput::Rows(&pieces.keys, &pieces.values));
+        let inputs: Vec<PartsInput<'_, 's, K>> = runs.chain(in_memory).collect();
+        let name = format!("{LEVEL}{}", self.levels.len());
+        let level = self.writer().write_union::<K, (), ()>(&name, &inputs, unit, &self.visited)?;
         drop(inputs);
         for run in candidates.into_iter().flat_map(|pieces| pieces.runs) {
             let name = run.name().to_owned();
@@ -202,7 +206,7 @@ impl<'s, K: Key> Search<'s, K> {
         if level.rows() > 0 {
             self.tally.add_states(level.rows());
             self.levels.push(level.places());
-            self.visited.push(level.clone().into_level());
+            self.visited.push(level.clone());
         }
         Ok(level)
     }
@@ -216,26 +220,28 @@ impl<'s, K: Key> Search<'s, K> {
         let small = take_smallest(&mut self.visited, RunParts::rows);
         let name = format!("visited-{}", self.n_merged);
         self.n_merged += 1;
-        let inputs: Vec<Input<'_, 's, K>> = small.iter().map(Input::Parts).collect();
-        let merged = self.merging().write(&name, &inputs, &[])?;
+        let inputs: Vec<PartsInput<'_, 's, K>> = small.iter().map(PartsInput::Parts).collect();
+        let merged = self.writer().write_union::<K, (), ()>(&name, &inputs, unit, &[])?;
         drop(inputs);
         self.visited.push(merged);
         for parts in small {
-            if !(parts.is_level() && self.keeps_levels) {
+            let is_level = parts.files().any(|name| name.starts_with(LEVEL));
+            if !(is_level && self.keeps_levels) {
                 parts.remove(self.disk)?;
             }
         }
         Ok(())
     }
 
-    fn merging(&self) -> Merging<'s> {
+    fn writer(&self) -> PartsWriter<'s> {
         let context = self.tally.context;
-        Merging {
+        PartsWriter {
             disk: self.disk,
             budget: context.budget,
             threads: context.threads.max(1),
             options: self.shares.run,
             batch_rows: self.shares.batch_rows,
+            buffers: READ_BUFFERS,
             rows_to_share: self.shares.rows_to_share,
         }
     }
@@ -287,7 +293,7 @@ impl<K: Key> Levels for LevelFiles<'_, K> {
         let (width, budget) = (self.tally.graph.row_bytes(), self.tally.context.budget);
         let mut row = vec![0; width];
         let mut rows = RowBuffer::new(width);
-        for name in parts::names(&format!("level-{level}"), self.parts_of[level]) {
+        for name in RunParts::<K>::names(&format!("{LEVEL}{level}"), self.parts_of[level]) {
             let run = Run::<K>::open(self.disk, &name, width, 0, budget)?;
             let mut reader = RunReader::<K>::new(&run, READ_BUFFERS, budget)?;
             loop {

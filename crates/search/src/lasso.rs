@@ -1,5 +1,6 @@
 //! What searches for accepting cycles find, and what the searches in memory share: numbered rows with a state's successors as numbers.
 
+use crate::tally::Tally;
 use crate::{Context, SearchError};
 use lariat_base::{Event, Limit, Progress};
 use lariat_graph::{Edges, Expander, Graph, RowBuffer, Rows};
@@ -36,6 +37,24 @@ pub struct LassoSearch {
     pub complete: bool,
     /// Bytes taken from the budget at the end.
     pub stored_bytes: u64,
+}
+
+impl LassoSearch {
+    /// What a search for states counted, as that of a search for a cycle that found none.
+    pub(crate) fn of(tally: &Tally) -> Self {
+        let counted = tally.result();
+        Self {
+            states: counted.states,
+            transitions: counted.transitions,
+            accepting: counted.accepting,
+            deadlocks: counted.deadlocks,
+            error_reached: counted.error_reached,
+            lasso: None,
+            limit: counted.limit,
+            complete: counted.complete,
+            stored_bytes: 0,
+        }
+    }
 }
 
 /// Why a search in memory comes to an end before its time.

@@ -9,6 +9,11 @@
 //! | `local`: all states, on disk | `local.rs` |
 //! | `part`: all states, on disk | `part.rs` |
 //! | `cbfs`: all states, on disk | `cbfs.rs` |
+//! | `dac`: an accepting cycle, on disk | `dac.rs` |
+//! | `flash`: an accepting cycle, on disk | `flash.rs` |
+//! | `ioemc`: an accepting cycle, on disk | `ioemc.rs` |
+//! | `las`: an accepting cycle, on disk | `las.rs` |
+//! | `map`: an accepting cycle, on disk | `map.rs` |
 //! | `ndfs`: an accepting cycle | `ndfs.rs` |
 //! | `scc`: an accepting cycle | `scc.rs` |
 //! | `ddfs`: an accepting cycle, semi-external | `ddfs.rs` |
@@ -19,25 +24,35 @@
 //! `reference.rs` is the plain version that the others are tested against, and that writes out small graphs.
 
 pub mod cbfs;
+mod checkpoint;
 pub mod daac;
+pub mod dac;
 pub mod ddfs;
 mod delayed;
 pub mod disk;
 pub mod ebfs;
 mod enumerate;
 mod expansion;
+pub mod flash;
 pub mod iddfs;
+pub mod ioemc;
+pub mod las;
 mod lasso;
 mod level_log;
 pub mod local;
+pub mod map;
 pub mod minimal;
 pub mod mono;
 pub mod ndfs;
+mod nested;
 pub mod part;
 mod path;
+mod pool;
 pub mod ram;
 pub mod reference;
+mod route;
 pub mod scc;
+mod sets;
 mod tally;
 mod tree;
 mod trim;
@@ -46,12 +61,14 @@ mod trimmed_graph;
 #[cfg(test)]
 mod external_tests;
 #[cfg(test)]
+mod liveness_tests;
+#[cfg(test)]
 mod semi_external_tests;
 
 pub use enumerate::{HashPlacement, PROPERTY, forget_other_property};
 pub use lasso::{Lasso, LassoSearch};
 
-use lariat_base::{Event, Limit, MemoryBudget, Observer, StopSignal};
+use lariat_base::{BudgetExceeded, Event, Limit, MemoryBudget, Observer, StopSignal};
 use lariat_disk::Disk;
 use lariat_graph::GraphError;
 use lariat_storage::StorageError;
@@ -145,6 +162,22 @@ pub enum SearchError {
     Thread(String),
     /// A state was found to be stored twice.
     StateTwice,
+    /// The disk was full, or its limit reached, when so many states were stored.
+    OutOfDisk {
+        /// How many.
+        states: u64,
+        /// What the disk says.
+        error: StorageError,
+    },
+    /// Rows are wider than can be stored.
+    RowsTooWide {
+        /// Their bytes.
+        got: usize,
+        /// The most that there can be.
+        most: usize,
+    },
+    /// More edges lead to a state than can be counted.
+    TooManyEdges,
     /// A state that was stored was not found again when its path was rebuilt.
     PathLost,
 }
@@ -159,6 +192,15 @@ impl fmt::Display for SearchError {
             SearchError::NoDisk => write!(f, "internal error: a search on disk was given no disk"),
             SearchError::Thread(why) => write!(f, "a worker thread failed: {why}"),
             SearchError::StateTwice => write!(f, "internal error: a state was stored twice"),
+            SearchError::OutOfDisk { states, error } => {
+                write!(f, "{error}; {states} pairs of states were stored by then")
+            }
+            SearchError::RowsTooWide { got, most } => {
+                write!(f, "rows of {got} bytes cannot be stored, {most} is the most")
+            }
+            SearchError::TooManyEdges => {
+                write!(f, "more than two billion edges lead to one state, which dac cannot count")
+            }
             SearchError::PathLost => write!(f, "internal error: a stored state was not found again"),
         }
     }
@@ -175,5 +217,11 @@ impl From<StorageError> for SearchError {
 impl From<GraphError> for SearchError {
     fn from(error: GraphError) -> Self {
         SearchError::Graph(error)
+    }
+}
+
+impl From<BudgetExceeded> for SearchError {
+    fn from(error: BudgetExceeded) -> Self {
+        SearchError::Storage(error.into())
     }
 }

@@ -21,6 +21,8 @@ pub(crate) struct Tally<'t> {
     level: AtomicU64,
     frontier: AtomicU64,
     has_levels: AtomicBool,
+    /// Whether states are expanded again that were counted before.
+    is_again: AtomicBool,
     stopped: AtomicBool,
     limit: Mutex<Option<Limit>>,
     hits: Mutex<Vec<Option<Hit>>>,
@@ -53,6 +55,7 @@ impl<'t> Tally<'t> {
             level: AtomicU64::new(0),
             frontier: AtomicU64::new(0),
             has_levels: AtomicBool::new(false),
+            is_again: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
             limit: Mutex::new(None),
             hits: Mutex::new(goals.iter().map(|_| None).collect()),
@@ -162,13 +165,28 @@ impl<'t> Tally<'t> {
         self.states.fetch_add(n, Ordering::Relaxed);
     }
 
+    /// Counts states that were found, and wait; not those that were counted before.
+    pub(crate) fn found_new(&self, n: u64) {
+        if !self.is_again.load(Ordering::Relaxed) {
+            self.add_states(n);
+        }
+    }
+
     /// Corrects the number of states.
     pub(crate) fn set_states(&self, n: u64) {
         self.states.store(n, Ordering::Relaxed);
     }
 
+    /// From now on states are expanded for the first time, or were counted before.
+    pub(crate) fn set_again(&self, is_again: bool) {
+        self.is_again.store(is_again, Ordering::Relaxed);
+    }
+
     /// Counts states of the current level that were expanded.
     pub(crate) fn count_expanded(&self, rows: Rows<'_>, edges: &Edges) {
+        if self.is_again.load(Ordering::Relaxed) {
+            return;
+        }
         self.transitions.fetch_add(edges.targets().len() as u64, Ordering::Relaxed);
         if self.graph.has_acceptance() {
             let accepting = rows.iter().filter(|row| self.graph.is_accepting(row)).count();

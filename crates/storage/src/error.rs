@@ -47,6 +47,8 @@ pub enum StorageError {
         /// The number of the row that is not larger than the one before.
         row: u64,
     },
+    /// A thread that helps could not be started, or broke down.
+    Thread(String),
 }
 
 impl StorageError {
@@ -72,6 +74,7 @@ impl fmt::Display for StorageError {
             StorageError::Order { file, row } => {
                 write!(f, "internal error: row {row} for {file} is not larger than the row before")
             }
+            StorageError::Thread(why) => write!(f, "a worker thread failed: {why}"),
         }
     }
 }

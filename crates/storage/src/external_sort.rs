@@ -119,6 +119,11 @@ impl<'b, K: Key, V: Value, F: Fn(V, V) -> V + Copy> ExternalSort<'b, K, V, F> {
         Ok(())
     }
 
+    /// Whether rows were written to disk: they did not fit into memory.
+    pub fn has_spilled(&self) -> bool {
+        self.n_runs > 0
+    }
+
     fn next_writer(&mut self) -> Result<RunWriter<'b, K, V>, StorageError> {
         let name = format!("{}-{}", self.name, self.n_runs);
         self.n_runs += 1;

@@ -4,9 +4,12 @@
 //! which are made of checksummed [`block_file`]s; [`row_log`]s, queues and stacks of rows in the order in which they came; numbers for rows that are not kept
 //! ([`PerfectHash`]), and what is known of numbered things ([`NumberArray`]).
 
+mod bits;
 mod block_cache;
 pub mod block_file;
 mod budgeted;
+mod combining_cache;
+mod counting_filter;
 mod error;
 pub mod external_sort;
 mod filter;
@@ -23,17 +26,23 @@ mod position_table;
 mod prefetch;
 mod queue;
 mod recent;
+mod recent_table;
 mod reserved;
 pub mod row_log;
 pub mod row_set;
 pub mod row_table;
 pub mod run;
+pub mod run_parts;
+mod slot_file;
 pub mod sort;
 mod stack;
 pub mod stream;
 mod tiers;
 
+pub use bits::Bits;
 pub use budgeted::BudgetedVec;
+pub use combining_cache::CombiningCache;
+pub use counting_filter::CountingFilter;
 pub use error::StorageError;
 pub use external_sort::{ExternalSort, SortOptions, Sorted, SortedPieces};
 pub use filter::RowFilter;
@@ -48,10 +57,13 @@ pub use perfect_hash::{PerfectHash, PerfectHashBuilder};
 pub use position_table::{POSITION_MAX, PositionTable};
 pub use queue::RowQueue;
 pub use recent::Recent;
+pub use recent_table::RecentTable;
 pub use reserved::{Reservation, ReservedVec};
 pub use row_log::{RowFinder, RowLog, RowLogOptions, RowLogReader};
 pub use row_set::{NewRows, RowPools, RowSet, part_of};
 pub use row_table::{RowId, RowSpan, RowTable, RowWriter, TableFull};
-pub use run::{Run, RunOptions, RunReader, RunWriter};
+pub use run::{Run, RunFinder, RunOptions, RunReader, RunWriter};
+pub use run_parts::{Bounds, PartsInput, PartsReader, PartsWriter, RunParts};
+pub use slot_file::SlotFile;
 pub use stack::RowStack;
 pub use tiers::take_smallest;

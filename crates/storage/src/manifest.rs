@@ -148,12 +148,18 @@ impl Manifest {
                 }
             }
         }
-        for name in present.keys() {
-            if name != MANIFEST && !files.iter().any(|file| file.name == *name) {
-                disk.remove(name)?;
+        manifest.clone().unwrap_or_default().remove_others(disk)?;
+        Ok(manifest)
+    }
+
+    /// Removes all files that it does not name, but for the published manifest. Nobody may be using them.
+    pub fn remove_others(&self, disk: &dyn Disk) -> Result<(), StorageError> {
+        for file in disk.list()? {
+            if file.name != MANIFEST && !self.files.iter().any(|named| named.name == file.name) {
+                disk.remove(&file.name)?;
             }
         }
-        Ok(manifest)
+        Ok(())
     }
 }
 

@@ -55,6 +55,11 @@ impl<'b> PositionTable<'b> {
         self.n_rows == 0
     }
 
+    /// The rows that it has room for now.
+    pub fn capacity(&self) -> usize {
+        self.n_slots / 5 * 4
+    }
+
     /// Whether another row needs [`PositionTable::begin_larger`] before.
     pub fn is_full(&self) -> bool {
         self.n_rows >= self.n_slots / 5 * 4

@@ -20,8 +20,8 @@ mod reader;
 pub use find::RowFinder;
 pub use reader::RowLogReader;
 
-use crate::StorageError;
 use crate::block_file::block;
+use crate::{Manifest, ManifestFile, StorageError};
 use lariat_base::MemoryBudget;
 use lariat_base::rows::Rows;
 use lariat_disk::{AlignedBuffer, Disk, DiskFile, FileKind, PAGE_BYTES, Pending};
@@ -276,6 +276,30 @@ impl<'b> RowLog<'b> {
         self.settle()?;
         let in_tail = self.tail.take().map(|tail| (self.tail_first, tail));
         Ok(RowLogReader::new(self.blocks, 0..self.rows, in_tail, buffers, self.budget))
+    }
+
+    /// Writes everything to disk so that it survives a crash, and notes the file under a role.
+    pub fn note(&mut self, manifest: &mut Manifest, role: &str) -> Result<(), StorageError> {
+        self.rest()?;
+        manifest.set_number(&format!("{role}-block-bytes"), self.blocks.options.block_bytes as u64);
+        if let Some(file) = &self.blocks.file {
+            file.sync()?;
+            let (role, name) = (role.to_owned(), self.blocks.name.clone());
+            manifest.add_file(ManifestFile { role, name, rows: self.rows, bytes: self.bytes() });
+        }
+        Ok(())
+    }
+
+    /// Takes up what was noted under a role: as many rows as there were then. The log must be empty.
+    pub fn take_up(&mut self, manifest: &Manifest, role: &str) -> Result<(), StorageError> {
+        for noted in manifest.files_of(role) {
+            self.blocks.options.block_bytes = manifest.number(&format!("{role}-block-bytes"))? as usize;
+            self.blocks.rows_per_block = self.blocks.options.rows_per_block();
+            let file = self.disk.open(&noted.name, self.blocks.options.kind)?;
+            (self.blocks.name, self.blocks.file) = (noted.name.clone(), Some(file));
+            (self.rows, self.tail_first) = (noted.rows, self.blocks.block_of(noted.rows));
+        }
+        Ok(())
     }
 
     /// Forgets all rows, and removes the file. Nobody may be reading it.

@@ -14,6 +14,7 @@
 //! # Format
 //! `docs/formats.md`, runs.
 
+mod find;
 mod group;
 mod index;
 mod literals;
@@ -22,6 +23,7 @@ mod repeats;
 mod values;
 mod writer;
 
+pub use find::RunFinder;
 pub use index::Run;
 pub use literals::Literal;
 pub(crate) use literals::SLACK_BYTES;

@@ -6,11 +6,14 @@
 //!
 //! # Paper
 //! Wu et al., *An I/O efficient model checking algorithm for large-scale systems*: dynamic path management (DPM). `rho` is the fraction, `tableP` the
-//! file, Mem-Disk [`RowStack::spill`], Disk-Mem [`RowStack::refill`]. Whole blocks are moved, so the fraction is rounded to blocks.
+//! file, Mem-Disk `spill`, Disk-Mem `refill`. Whole blocks are moved, so the fraction is rounded to blocks.
+//!
+//! A search can publish a stack: what went to disk is never written again, so that only what is in memory must be written then ([`RowStack::note`]).
 //!
 //! # Invariants
 //! 1. The block at the bottom of memory is block `n_spilled`; every block but the topmost is full.
 //! 2. If there are rows at all, the topmost is in memory.
+//! 3. What went to disk together is a file, which comes back as a whole, and is not changed before it is removed.
 //!
 //! # Cost
 //! The blocks of its memory. One read and one write of each block for every `rho * memory` rows that the height changes, at most.
@@ -18,8 +21,8 @@
 //! # Format
 //! `docs/formats.md`, plain blocks.
 
-use crate::StorageError;
 use crate::block_file::block;
+use crate::{Manifest, ManifestFile, StorageError};
 use lariat_base::MemoryBudget;
 use lariat_disk::{AlignedBuffer, Disk, DiskFile, FileKind, PAGE_BYTES, Pending};
 use std::collections::VecDeque;
@@ -30,18 +33,29 @@ const BLOCK_BYTES_MAX: usize = 128 << 10;
 /// With fewer blocks there would be no fraction.
 const BLOCKS_MIN: usize = 4;
 
+/// Blocks that went to disk together.
+struct Piece {
+    file: Arc<dyn DiskFile>,
+    blocks: usize,
+}
+
 /// A stack of rows of one width.
 pub struct RowStack<'b> {
     disk: &'b dyn Disk,
     budget: &'b MemoryBudget,
     name: String,
-    file: Option<Arc<dyn DiskFile>>,
+    /// What is on disk, the lowest one first, and how many files there were.
+    pieces: Vec<Piece>,
+    n_files: u64,
+    /// Whether files stay when they are not needed: a manifest may name them.
+    keeps_files: bool,
     row_bytes: usize,
     block_bytes: usize,
     rows_per_block: usize,
     blocks_max: usize,
-    /// Blocks that go or come at once.
+    /// Blocks that go at once, and the fraction that they are.
     blocks_moved: usize,
+    rho: f64,
     n_spilled: u64,
     /// The blocks in memory, the lowest one first.
     blocks: VecDeque<AlignedBuffer<'b>>,
@@ -69,12 +83,15 @@ impl<'b> RowStack<'b> {
             disk,
             budget,
             name: name.to_owned(),
-            file: None,
+            pieces: Vec::new(),
+            n_files: 0,
+            keeps_files: false,
             row_bytes,
             block_bytes,
             rows_per_block: block::capacity(block_bytes) / row_bytes,
             blocks_max,
             blocks_moved: moved.clamp(1, blocks_max - 1),
+            rho,
             n_spilled: 0,
             blocks: VecDeque::new(),
             top_rows: 0,
@@ -113,7 +130,7 @@ impl<'b> RowStack<'b> {
 
     fn begin_block(&mut self) -> Result<(), StorageError> {
         if self.blocks.len() == self.blocks_max {
-            self.spill()?;
+            self.spill(self.blocks_moved)?;
         }
         let block = match self.spare.pop() {
             Some(block) => block,
@@ -153,55 +170,141 @@ impl<'b> RowStack<'b> {
         Ok(true)
     }
 
+    /// The blocks that are in memory.
+    pub fn memory_blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// The bytes of a block.
+    pub fn block_bytes(&self) -> usize {
+        self.block_bytes
+    }
+
+    /// Moves the fraction `rho` of what is in memory to disk, if that is a block, and gives its memory back: for stacks that share memory.
+    pub fn spill_lowest(&mut self) -> Result<(), StorageError> {
+        let n = (self.blocks.len() as f64 * self.rho).round() as usize;
+        let n = n.max(1).min(self.blocks.len().saturating_sub(1));
+        if n > 0 {
+            self.spill(n)?;
+        }
+        self.spare.clear();
+        Ok(())
+    }
+
+    /// Files stay when they are not needed any more, since a manifest may name them; who publishes it removes them.
+    pub fn keep_files(&mut self) {
+        self.keeps_files = true;
+    }
+
+    fn next_file(&mut self) -> Result<Arc<dyn DiskFile>, StorageError> {
+        let name = format!("{}-{}", self.name, self.n_files);
+        self.n_files += 1;
+        Ok(self.disk.create(&name, FileKind::Stack)?)
+    }
+
     /// Moves the lowest blocks in memory to disk.
-    fn spill(&mut self) -> Result<(), StorageError> {
-        let file = match &self.file {
-            Some(file) => file.clone(),
-            None => self.file.insert(self.disk.create(&self.name, FileKind::Stack)?).clone(),
-        };
+    fn spill(&mut self, n_blocks: usize) -> Result<(), StorageError> {
+        let file = self.next_file()?;
         let used = self.rows_per_block * self.row_bytes;
-        let mut writes = Vec::with_capacity(self.blocks_moved);
-        for mut buffer in self.blocks.drain(..self.blocks_moved) {
-            let number = self.n_spilled;
-            block::seal(&mut buffer, number, used, self.rows_per_block as u32, false, self.block_bytes);
-            writes.push(file.write(buffer, number * self.block_bytes as u64, self.block_bytes));
+        let mut writes = Vec::with_capacity(n_blocks);
+        for (place, mut buffer) in self.blocks.drain(..n_blocks).enumerate() {
+            block::seal(&mut buffer, self.n_spilled, used, self.rows_per_block as u32, false, self.block_bytes);
+            writes.push(file.write(buffer, (place * self.block_bytes) as u64, self.block_bytes));
             self.n_spilled += 1;
         }
         for write in writes {
             self.spare.push(write.wait().buffer()?);
         }
+        self.pieces.push(Piece { file, blocks: n_blocks });
         Ok(())
     }
 
-    /// Brings the highest blocks on disk back.
+    /// Brings the blocks back that went last.
     fn refill(&mut self) -> Result<(), StorageError> {
-        let Some(file) = self.file.clone() else {
+        let Some(piece) = self.pieces.pop() else {
             return Ok(());
         };
-        let first = self.n_spilled.saturating_sub(self.blocks_moved as u64);
-        let mut reads: Vec<Pending<'b>> = Vec::with_capacity(self.blocks_moved);
-        for number in first..self.n_spilled {
+        let mut reads: Vec<Pending<'b>> = Vec::with_capacity(piece.blocks);
+        for place in 0..piece.blocks {
             let buffer = match self.spare.pop() {
                 Some(buffer) => buffer,
                 None => AlignedBuffer::new(self.block_bytes, self.budget)?,
             };
-            reads.push(file.read(buffer, number * self.block_bytes as u64, self.block_bytes));
+            reads.push(piece.file.read(buffer, (place * self.block_bytes) as u64, self.block_bytes));
         }
-        for (number, read) in (first..).zip(reads) {
+        self.n_spilled -= piece.blocks as u64;
+        for (number, read) in (self.n_spilled..).zip(reads) {
             let buffer = read.wait().buffer()?;
-            self.check(&buffer, number)?;
+            self.check(&buffer, number, &piece.file, self.rows_per_block)?;
             self.blocks.push_back(buffer);
         }
-        self.n_spilled = first;
+        if !self.keeps_files {
+            let name = piece.file.name().to_owned();
+            drop(piece);
+            self.disk.remove(&name)?;
+        }
         Ok(())
     }
 
-    fn check(&self, buffer: &[u8], number: u64) -> Result<(), StorageError> {
-        let at = number * self.block_bytes as u64;
-        block::check(&buffer[..self.block_bytes], number, &self.name, at)?;
+    /// Writes what is in memory to a file of its own, and notes all files under a role.
+    pub fn note(&mut self, manifest: &mut Manifest, role: &str) -> Result<(), StorageError> {
+        manifest.set_number(&format!("{role}-block-bytes"), self.block_bytes as u64);
+        manifest.set_number(&format!("{role}-top-rows"), self.top_rows as u64);
+        for piece in &self.pieces {
+            piece.file.sync()?;
+            add_file(manifest, role, &piece.file, piece.blocks);
+        }
+        if !self.blocks.is_empty() {
+            let file = self.next_file()?;
+            let last = self.blocks.len() - 1;
+            for (place, buffer) in self.blocks.iter().enumerate() {
+                let rows = if place == last { self.top_rows } else { self.rows_per_block };
+                let mut copy = AlignedBuffer::new(self.block_bytes, self.budget)?;
+                copy[..self.block_bytes].copy_from_slice(&buffer[..self.block_bytes]);
+                let number = self.n_spilled + place as u64;
+                block::seal(&mut copy, number, rows * self.row_bytes, rows as u32, false, self.block_bytes);
+                file.write(copy, (place * self.block_bytes) as u64, self.block_bytes).wait().result?;
+            }
+            file.sync()?;
+            add_file(manifest, &format!("{role}-top"), &file, self.blocks.len());
+        }
+        manifest.set_number(&format!("{role}-files"), self.n_files);
+        Ok(())
+    }
+
+    /// Takes up what was noted under a role, in place of what the stack has, which must be nothing.
+    pub fn take_up(&mut self, manifest: &Manifest, role: &str) -> Result<(), StorageError> {
+        let number = |what: &str| manifest.number(&format!("{role}-{what}"));
+        self.n_files = number("files")?;
+        let memory_bytes = self.blocks_max * self.block_bytes;
+        self.block_bytes = number("block-bytes")? as usize;
+        self.rows_per_block = block::capacity(self.block_bytes) / self.row_bytes;
+        self.blocks_max = (memory_bytes / self.block_bytes).max(BLOCKS_MIN);
+        self.blocks_moved = ((self.blocks_max as f64 * self.rho).round() as usize).clamp(1, self.blocks_max - 1);
+        for file in manifest.files_of(role) {
+            let blocks = file.rows as usize;
+            self.pieces.push(Piece { file: self.disk.open(&file.name, FileKind::Stack)?, blocks });
+            self.n_spilled += blocks as u64;
+        }
+        for top in manifest.files_of(&format!("{role}-top")) {
+            let file = self.disk.open(&top.name, FileKind::Stack)?;
+            for place in 0..top.rows {
+                let buffer = AlignedBuffer::new(self.block_bytes, self.budget)?;
+                let buffer = file.read(buffer, place * self.block_bytes as u64, self.block_bytes).wait().buffer()?;
+                let rows = if place + 1 == top.rows { number("top-rows")? as usize } else { self.rows_per_block };
+                self.check(&buffer, self.n_spilled + place, &file, rows)?;
+                self.blocks.push_back(buffer);
+            }
+            self.top_rows = number("top-rows")? as usize;
+        }
+        Ok(())
+    }
+
+    fn check(&self, buffer: &[u8], number: u64, file: &Arc<dyn DiskFile>, expected: usize) -> Result<(), StorageError> {
+        block::check(&buffer[..self.block_bytes], number, file.name(), 0)?;
         let rows = block::view(&buffer[..self.block_bytes]).map_or(0, |block| block.items as usize);
-        if rows != self.rows_per_block {
-            return Err(StorageError::corrupt(&self.name, at, format_args!("{} rows", self.rows_per_block), rows));
+        if rows != expected {
+            return Err(StorageError::corrupt(file.name(), 0, format_args!("{expected} rows"), rows));
         }
         Ok(())
     }
@@ -212,13 +315,15 @@ impl<'b> RowStack<'b> {
             let contents = &buffer[block::HEADER_BYTES..][..rows * self.row_bytes];
             contents.chunks_exact(self.row_bytes).for_each(&mut visit);
         };
-        if let Some(file) = &self.file {
+        let mut number = 0;
+        for piece in &self.pieces {
             let mut buffer = AlignedBuffer::new(self.block_bytes, self.budget)?;
-            for number in 0..self.n_spilled {
-                let at = number * self.block_bytes as u64;
-                buffer = file.read(buffer, at, self.block_bytes).wait().buffer()?;
-                self.check(&buffer, number)?;
+            for place in 0..piece.blocks {
+                let at = (place * self.block_bytes) as u64;
+                buffer = piece.file.read(buffer, at, self.block_bytes).wait().buffer()?;
+                self.check(&buffer, number, &piece.file, self.rows_per_block)?;
                 visit_block(&buffer, self.rows_per_block);
+                number += 1;
             }
         }
         for (i, buffer) in self.blocks.iter().enumerate() {
@@ -227,6 +332,11 @@ impl<'b> RowStack<'b> {
         }
         Ok(())
     }
+}
+
+fn add_file(manifest: &mut Manifest, role: &str, file: &Arc<dyn DiskFile>, blocks: usize) {
+    let name = file.name().to_owned();
+    manifest.add_file(ManifestFile { role: role.to_owned(), name, rows: blocks as u64, bytes: file.len() });
 }
 
 #[cfg(test)]
@@ -261,6 +371,17 @@ mod tests {
                     expected[0] = 77;
                 }
                 assert_eq!((found.len(), found.is_empty()), (expected.len() as u64, expected.is_empty()));
+                if random.one_in(5) {
+                    found.spill_lowest().unwrap();
+                }
+                if random.one_in(8) {
+                    found.keep_files();
+                    let mut manifest = Manifest::new();
+                    found.note(&mut manifest, "stack").unwrap();
+                    drop(found);
+                    found = RowStack::new(&disk, "stack", width, 24 << 10, rho, &budget);
+                    found.take_up(&manifest, "stack").unwrap();
+                }
                 let mut rows = Vec::new();
                 found.for_each(|row| rows.push(row.to_vec())).unwrap();
                 assert_eq!(rows, expected);
@@ -301,7 +422,7 @@ mod tests {
         let disk = FaultyDisk::default();
         let mut stack = RowStack::new(&disk, "stack", 8, 16 << 10, 0.5, &budget);
         (0..5000_u64).for_each(|i| stack.push(&i.to_le_bytes()).unwrap());
-        let file = disk.open("stack", FileKind::Stack).unwrap();
+        let file = disk.open("stack-0", FileKind::Stack).unwrap();
         file.write(AlignedBuffer::new(1, &budget).unwrap(), 0, PAGE_BYTES).wait().result.unwrap();
         assert!(stack.for_each(|_| {}).is_err());
         let failure = std::iter::repeat_with(|| stack.pop()).find(|popped| !matches!(popped, Ok(true)));

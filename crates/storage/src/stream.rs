@@ -7,6 +7,7 @@
 //! |---|---|
 //! | union of any number of streams, values combined | [`Merge`] |
 //! | rows of one stream that are not in another: what is new | [`Subtract`] |
+//! | rows that a function chooses | [`Select`] |
 //! | rows of one stream with what another one knows of them: intersection, updates | [`Join`] |
 //!
 //! # Invariants
@@ -14,10 +15,12 @@
 
 mod join;
 mod merge;
+mod select;
 mod subtract;
 
 pub use join::{Join, intersect};
 pub use merge::Merge;
+pub use select::Select;
 pub use subtract::Subtract;
 
 use crate::StorageError;

@@ -70,6 +70,25 @@ impl RandomGraph {
         Self { width, ..self }
     }
 
+    /// The same graph with all states accepting, or none.
+    pub fn with_all_accepting(mut self, accepting: bool) -> Self {
+        self.accepting.fill(accepting);
+        self
+    }
+
+    /// One large cycle, with a shortcut here and there; one state is accepting, if any.
+    pub fn ring(seed: u64, n_states: u32, accepting: Option<u32>) -> Self {
+        let mut random = Random::new(seed);
+        let mut successors: Vec<Vec<u32>> = (0..n_states).map(|state| vec![(state + 1) % n_states]).collect();
+        for _ in 0..n_states / 10 {
+            let (from, to) = (random.below(n_states as usize), random.below(n_states as usize));
+            successors[from].push(to as u32);
+        }
+        let n = n_states as usize;
+        let is_accepting = (0..n_states).map(|state| Some(state) == accepting).collect();
+        Self { width: 5, n_initial: 1, successors, labels: vec![0; n], accepting: is_accepting, error: None }
+    }
+
     /// One long path of accepting states that ends.
     pub fn chain(n_states: u32) -> Self {
         let successors: Vec<Vec<u32>> =
