@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use lariat_graph::{Graph, Strength};
 use lariat_search::iddfs::Deepening;
 use lariat_search::{
-    Context, HashPlacement, LassoSearch, SearchError, dac, ddfs, flash, iddfs, ioemc, las, map, minimal, ndfs, scc,
+    Context, HashPlacement, LassoSearch, SearchError, dac, ddfs, flash, iddfs, ioemc, las, map, minimal, ndfs, proof, scc,
 };
 
 /// What the algorithms for temporal properties leave open.
@@ -83,13 +83,13 @@ pub enum MergeOption {
 
 /// Whether the algorithm looks for accepting cycles, with its states on disk.
 pub fn is_on_disk(algorithm: Algorithm) -> bool {
-    use Algorithm::{Dac, Flash, Ioemc, Las, Map};
-    matches!(algorithm, Dac | Map | Ioemc | Flash | Las)
+    use Algorithm::{Dac, Flash, Ioemc, Las, Map, Proof};
+    matches!(algorithm, Dac | Map | Ioemc | Flash | Las | Proof)
 }
 
 /// Whether several threads work on it.
 pub fn is_parallel(algorithm: Algorithm) -> bool {
-    matches!(algorithm, Algorithm::Dac | Algorithm::Map | Algorithm::Las)
+    matches!(algorithm, Algorithm::Dac | Algorithm::Map | Algorithm::Las | Algorithm::Proof)
 }
 
 /// Whether the algorithm looks for accepting cycles, wherever its states are.
@@ -114,6 +114,7 @@ pub fn find_lasso(
         Algorithm::Flash => ("flash", flash::find_lasso(graph, options.strategy(), options.options.rho2, context)),
         Algorithm::Las => ("las", las::find_lasso(graph, context)),
         Algorithm::Map => ("map", map::find_lasso(graph, context)),
+        Algorithm::Proof => ("proof", proof::find_lasso(graph, strength, context)),
         _ => ("ndfs", ndfs::find_lasso(graph, strength, context)),
     }
 }

@@ -206,6 +206,8 @@ pub enum Algorithm {
     Ndfs,
     /// Search by strongly connected components in memory, for temporal properties
     Scc,
+    /// On disk, for temporal properties: all states, then accepting states that are on no cycle are taken away; what auto turns to
+    Proof,
     /// Semi-external double depth-first search, for temporal properties: a bit for each state, and a perfect hash function (Edelkamp and others)
     Ddfs,
     /// The same with iterative deepening: the states near the initial ones are searched before there are all

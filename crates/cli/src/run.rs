@@ -14,7 +14,7 @@ use lariat_exec::Interpreter;
 use lariat_graph::{Graph, GraphError, Strength};
 use lariat_search::daac::{self, CycleSearch};
 use lariat_search::{
-    Context, Exploration, Extent, Goal, LassoSearch, SearchError, cbfs, disk, ebfs, local, mono, part, ram,
+    Context, Exploration, Extent, Goal, LassoSearch, SearchError, cbfs, disk, ebfs, local, mono, ndfs, part, proof, ram,
 };
 use lariat_search::{PROPERTY, forget_other_property};
 use lariat_storage::{StorageError, Table};
@@ -75,6 +75,8 @@ pub struct Searcher {
     threads: usize,
     /// Where the model was read from.
     model: String,
+    /// The temporal property that is being checked.
+    property: Option<String>,
     disk: DiskOptions,
     /// The directory, once something is written to it.
     scratch: OnceCell<Opened>,
@@ -128,6 +130,7 @@ impl Searcher {
             progress: ProgressLine::new(options.display.quiet),
             threads: options.threads.map_or_else(machine::processors, usize::from),
             model: model.to_owned(),
+            property: None,
             disk: options.disk.clone(),
             scratch: OnceCell::new(),
         };
@@ -143,7 +146,8 @@ impl Searcher {
         let labels = match &self.disk.resumes {
             Some(noted) => noted.clone(),
             None => {
-                let labels = resume::labels(&self.model)?;
+                let mut labels = resume::labels(&self.model)?;
+                labels.extend(self.property.iter().map(|name| (PROPERTY, name.clone())));
                 scratch.note(&labels)?;
                 labels
             }
@@ -155,6 +159,7 @@ impl Searcher {
 
     /// Notes which property the next search is for: what is on disk for another one is of no use to it.
     pub fn begin_property(&mut self, name: &str) {
+        self.property = Some(name.to_owned());
         if let Some(opened) = self.scratch.get_mut() {
             opened.labels.retain(|(key, _)| *key != PROPERTY);
             opened.labels.push((PROPERTY, name.to_owned()));
@@ -290,12 +295,35 @@ impl Searcher {
         strength: Strength,
         phases: &mut Phases,
     ) -> Result<(LassoSearch, Searched), Failure> {
-        let (algorithm, result) = liveness::find_lasso(&self.choice, graph, strength, &self.context());
+        let (algorithm, result) = match self.algorithm {
+            Algorithm::Auto => self.find_lasso_auto(graph, strength)?,
+            _ => liveness::find_lasso(&self.choice, graph, strength, &self.context()),
+        };
         self.progress.finish();
         phases.end_search(self.progress.take_phases());
         let found = result.map_err(|error| self.with_advice(failure(error)))?;
         let searched = self.searched(algorithm, graph, &found);
         Ok((found, searched))
+    }
+
+    /// A hunt for a counterexample in half of the memory, which finds most of those that are there; if that is used up, the proof on disk.
+    fn find_lasso_auto(
+        &self,
+        graph: &dyn Graph,
+        strength: Strength,
+    ) -> Result<(&'static str, Result<LassoSearch, SearchError>), Failure> {
+        if self.scratch().is_none() {
+            let budget = MemoryBudget::new(self.budget.left() / 2);
+            let context = Context { budget: &budget, ..self.context() };
+            context.begin_phase("hunt");
+            let hunt = ndfs::find_lasso(graph, strength, &context);
+            let is_out_of_memory = hunt.as_ref().is_ok_and(|found| found.limit == Some(Limit::Memory));
+            if !is_out_of_memory {
+                return Ok(("ndfs", hunt));
+            }
+            self.open_scratch()?;
+        }
+        Ok(("proof", proof::find_lasso(graph, strength, &self.context())))
     }
 
     /// A search for all accepting cycles; `each` is called with every one.
@@ -325,7 +353,7 @@ impl Searcher {
         };
         Searched {
             algorithm,
-            threads: if liveness::is_parallel(self.algorithm) { self.threads } else { 1 },
+            threads: if liveness::is_parallel(self.algorithm) || algorithm == "proof" { self.threads } else { 1 },
             state_bytes: graph.row_bytes(),
             counts,
             complete: found.complete,

@@ -35,7 +35,7 @@ use lariat_graph::{Graph, RowBuffer, Rows};
 use lariat_storage::{NumberArray, RowLog, RowLogOptions, RowStack, StorageError};
 
 /// The name by which it is known on disk.
-const NAME: &str = "ddfs";
+pub(crate) const NAME: &str = "ddfs";
 /// The fraction of a stack in memory that goes to disk at once.
 const RHO: f64 = 0.5;
 const FIRST_STACK: &str = "stack-first";

@@ -26,7 +26,7 @@ use lariat_storage::{
     for_row_width,
 };
 
-const ALGORITHM: &str = "algorithm";
+pub(crate) const ALGORITHM: &str = "algorithm";
 const STATES: &str = "states";
 const HASH: &str = "hash";
 /// Blocks that a reader has in memory.
@@ -188,7 +188,7 @@ impl Stopped {
     }
 }
 
-fn counts_of(found: &Exploration) -> LassoSearch {
+pub(crate) fn counts_of(found: &Exploration) -> LassoSearch {
     LassoSearch {
         states: found.states,
         transitions: found.transitions,

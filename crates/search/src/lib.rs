@@ -20,6 +20,7 @@
 //! | `daac`: all accepting cycles, semi-external | `daac.rs` |
 //! | `minimal`: a shortest lasso, semi-external | `minimal.rs` |
 //! | `iddfs`: an accepting cycle, semi-external, on the fly | `iddfs.rs` |
+//! | `proof`: that there is no accepting cycle, on disk; ours | `proof.rs` |
 //!
 //! `reference.rs` is the plain version that the others are tested against, and that writes out small graphs.
 
@@ -48,6 +49,7 @@ mod nested;
 pub mod part;
 mod path;
 mod pool;
+pub mod proof;
 pub mod ram;
 pub mod reference;
 mod route;

@@ -133,6 +133,25 @@ enum Pages<'b> {
     Disk(BlockCache<'b>),
 }
 
+/// A function in memory, which any number of threads may ask.
+#[derive(Clone, Copy)]
+pub struct SharedHash<'h> {
+    pages: &'h [u8],
+    n_pages: u64,
+}
+
+impl SharedHash<'_> {
+    /// The numbers of rows, in their order, in place of what is in `numbers`; `hashes` is for its own use.
+    pub fn numbers(&self, rows: Rows<'_>, hashes: &mut Vec<u128>, numbers: &mut Vec<u64>) {
+        numbers.clear();
+        for rows in rows.bytes().chunks(LOOKUPS_AT_ONCE * rows.width()).map(|bytes| Rows::new(bytes, rows.width())) {
+            hashes.clear();
+            hashes.extend(rows.iter().map(hash_row_128));
+            in_memory(self.pages, self.n_pages, hashes, numbers);
+        }
+    }
+}
+
 /// A function that is finished.
 pub struct PerfectHash<'b> {
     rows: u64,
@@ -178,6 +197,14 @@ impl<'b> PerfectHash<'b> {
     /// Whether none has.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
+    }
+
+    /// The function for several threads; none if it is on disk, or of no rows.
+    pub fn shared(&self) -> Option<SharedHash<'_>> {
+        match &self.pages {
+            Pages::Memory(pages) if self.rows > 0 => Some(SharedHash { pages, n_pages: self.n_pages }),
+            _ => None,
+        }
     }
 
     /// The bytes of its file.
