@@ -18,6 +18,7 @@
 //!
 //! `reference.rs` is the plain version that the others are tested against, and that writes out small graphs.
 
+mod accepting_components;
 pub mod cbfs;
 pub mod daac;
 pub mod ddfs;
