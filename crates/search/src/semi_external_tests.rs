@@ -279,7 +279,8 @@ fn check_components(graph: &RandomGraph, reference: &ExplicitGraph, found: &Cycl
         }
     }
     let mut got: Vec<_> = found.components.iter().map(|c| (c.states, c.accepting, c.edges)).collect();
-    (expected.sort_unstable(), got.sort_unstable());
+    expected.sort_unstable();
+    got.sort_unstable();
     assert_eq!(got, expected, "seed {seed}: components");
     assert_eq!(found.n_components, expected.len() as u64);
     assert_eq!(found.components.iter().map(|c| c.cycles).sum::<u64>(), found.cycles);
