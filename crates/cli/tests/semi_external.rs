@@ -136,6 +136,31 @@ fn what_was_interrupted_goes_on() {
     }
 }
 
+/// The shortest lassos that Edelkamp et al. give in *Flash memory efficient LTL model checking*, section 7.2.
+#[test]
+#[ignore = "takes minutes"]
+fn published_lengths_are_found() {
+    let Some(shared) = lariat_testkit::shared_folder() else { return };
+    let folder = scratch("published");
+    let shortest = |file: &str, automaton: &str| {
+        let model = shared.join("beem").join(file).display().to_string();
+        let automaton = common::write(&folder, "automaton.hoa", automaton.as_bytes());
+        let arguments = ["check", &model, "--automaton", &automaton, "--shortest", "--memory", "256MiB", "--json"];
+        lariat(&arguments).expect(1).json()
+    };
+    let head = "HOA: v1\nStates: 2\nStart: 0\nacc-name: Buchi\nAcceptance: 1 Inf(0)\n";
+    let lifts = "AP: 2 \"Wheels.moving_up\" \"Environment.pressed_up_0\"\n--BODY--\nState: 0\n[!1] 0\n[!1 & 0] 1\nState: 1 {0}\n[t] 1\n--END--\n";
+    let found = shortest("lifts.7.dve", &format!("{head}{lifts}"));
+    let counterexample = &found["properties"][0]["counterexample"];
+    assert_eq!((&counterexample["prefix"], &counterexample["cycle"]), (&Value::from(87), &Value::from(2)));
+    assert_eq!(found["states"], 7_496_336);
+    // 19 in the product; the run of the model needs one step less before its loop.
+    let szymanski = "AP: 1 \"P_0.CS\"\n--BODY--\nState: 0\n[t] 0\n[!0] 1\nState: 1 {0}\n[!0] 1\n--END--\n";
+    let found = shortest("szymanski.3.dve", &format!("{head}{szymanski}"));
+    assert_eq!(length(&found["properties"][0]["counterexample"]), 18);
+    assert_eq!(found["states"], 2_256_741);
+}
+
 #[test]
 fn options_that_do_not_go_together_are_refused() {
     let property = ["--ltl", "G F P_0.critical"];

@@ -13,32 +13,31 @@
 //! |---|---|
 //! | `enumerateBFS`, `constructMPHF` | [`enumerate`] |
 //! | `succ-` | the edges between the states that are left, sorted by target |
-//! | `SFA`: `CRS` forwards, `CRS` backwards, `intersect` | `components.rs` |
+//! | `SFA`: `CRS` forwards, `CRS` backwards, `intersect` | `accepting_components.rs` |
 //! | `FACA`: `dfs`, `unblock`, DPM with `rho` | `elementary.rs` |
 //! | TNC-DAAC, TT-DAAC: bounds on number and time | `each` returns false; the stop signal |
 //!
-//! *Deviations.* States are trimmed first. Components are all found before the first cycle is, so that they are known even where cycles are too many. The second search of
-//! a component stays within what the first has found, which is their intersection at once. Cycles are looked for from accepting states in the order of their distance, short
-//! cycles first: otherwise the first ones would be as long as the component is large, and of no use to anybody.
+//! *Deviations.* States are trimmed first. Components are found by one depth-first search, all of them before the first cycle is, so that they are known even where cycles are too many.
+//! Cycles are looked for from accepting states in the order of their distance, short cycles first: otherwise the first ones would be as long as the component is large, and of
+//! no use to anybody.
 //!
 //! # Invariants
 //! 1. Each cycle is found from that of its accepting states which comes first, and handed on in the one round that its length belongs to.
 //!
 //! # Cost
-//! That of trimming and of the edges, which is O(sort(E)); a search forwards and backwards for each component; then Johnson's O(n + e) for each cycle within its component. Some
+//! That of trimming and of the edges, which is O(sort(E)), and of one search for components; then Johnson's O(n + e) for each cycle within its component. Some
 //! bytes for each vertex and edge that is left, in memory or on disk.
 
-mod components;
 mod elementary;
 
-pub use components::Component;
+pub use crate::accepting_components::Component;
 
+use crate::accepting_components::accepting_components;
 use crate::enumerate::{HashPlacement, States, enumerate};
 use crate::lasso::{Halt, Lasso, LassoSearch};
 use crate::trim::trim;
 use crate::trimmed_graph::{TrimmedGraph, trimmed_graph};
 use crate::{Context, SearchError};
-use components::find_components;
 use elementary::Elementary;
 use lariat_base::Event;
 use lariat_graph::Graph;
@@ -46,8 +45,6 @@ use lariat_graph::Graph;
 const NAME: &str = "daac";
 /// The fraction of the stack in memory that goes to disk at once: the paper's choice.
 pub const RHO: f64 = 0.94;
-/// Components that are described; all are counted.
-const COMPONENTS_SHOWN: usize = 1000;
 
 /// What was found of all accepting cycles.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -121,21 +118,15 @@ fn all_cycles(states: &mut States<'_>, rho: f64, found: &mut CycleSearch, each: 
         return Ok(true);
     }
     let mut graph = trimmed_graph(states, kept)?;
-    states.begin_phase("components");
-    let mut length_max = 0;
-    let members = find_components(states, &mut graph, &mut |component| {
-        found.n_components += 1;
-        length_max = length_max.max(component.states);
-        if found.components.len() < COMPONENTS_SHOWN {
-            found.components.push(component);
-        }
-    })?;
-    if found.n_components == 0 {
+    let components = accepting_components(states, &mut graph)?;
+    found.n_components = components.len;
+    found.components.clone_from(&components.shown);
+    if components.len == 0 {
         return Ok(true);
     }
     states.begin_phase("cycles");
     let observer = states.context.observer;
-    Elementary::new(states, graph, members, length_max, rho)?.find(&mut |cycle| {
+    Elementary::new(states, graph, components, rho)?.find(&mut |cycle| {
         found.cycles += 1;
         observer.event(&Event::Found(found.cycles));
         if let Some(component) = found.components.get_mut(cycle.component as usize) {

@@ -87,6 +87,9 @@ pub(crate) struct States<'s> {
     n_arrays: u64,
 }
 
+/// Called with some states, and their numbers.
+pub(crate) type VisitStates<'a, 's> = dyn FnMut(&mut States<'s>, Rows<'_>, &[u64]) -> Result<(), Halt> + 'a;
+
 /// The successors of some states, and their numbers.
 pub(crate) struct Successors<'e> {
     pub(crate) edges: &'e Edges,
@@ -395,10 +398,7 @@ impl<'s> States<'s> {
     }
 
     /// Calls `visit` with all states, some at a time, and their numbers.
-    pub(crate) fn scan(
-        &mut self,
-        visit: &mut dyn FnMut(&mut Self, Rows<'_>, &[u64]) -> Result<(), Halt>,
-    ) -> Result<(), Halt> {
+    pub(crate) fn scan(&mut self, visit: &mut VisitStates<'_, 's>) -> Result<(), Halt> {
         let (graph, context, runs) = (self.graph, self.context, self.runs.clone());
         let mut numbers = Vec::new();
         let mut n_seen = 0;

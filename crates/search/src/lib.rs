@@ -24,6 +24,7 @@
 //!
 //! `reference.rs` is the plain version that the others are tested against, and that writes out small graphs.
 
+mod accepting_components;
 pub mod cbfs;
 mod checkpoint;
 pub mod daac;

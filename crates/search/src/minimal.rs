@@ -16,7 +16,7 @@
 //! | phase 3, `Prio-min` | `Search::backwards` |
 //! | `Bounded-DFS` for the three paths | [`TrimmedGraph::way`], and the tree |
 //!
-//! *Deviations.* States on no accepting cycle are taken away first (`trim.rs`), so that no search begins at an accepting state without a loop, as most are where the property holds.
+//! *Deviations.* Searches stay within the components that have an accepting cycle (`trim.rs`, `accepting_components.rs`), so that none begins at an accepting state without a loop, as many are.
 //! The edges that are left are on disk in both directions, as numbers; so phase 3 goes backwards from r and needs no queue by priority. A state that is not nearer
 //! than the best lasso is long is not visited, since a lasso goes by its states in fewer steps than its length.
 //!
@@ -27,6 +27,7 @@
 //! # Cost
 //! That of trimming and of the edges; then for each accepting state that is near enough two searches of what is nearer than `best`. 8 bytes for each vertex, in memory or on disk.
 
+use crate::accepting_components::{AcceptingComponents, accepting_components};
 use crate::enumerate::{HashPlacement, States, enumerate};
 use crate::lasso::{Halt, Lasso, LassoSearch};
 use crate::trim::trim;
@@ -54,11 +55,12 @@ fn shortest_lasso(states: &mut States<'_>) -> Result<Option<Lasso>, Halt> {
     if kept.len == 0 {
         return Ok(None);
     }
-    let graph = trimmed_graph(states, kept)?;
+    let mut graph = trimmed_graph(states, kept)?;
+    let components = accepting_components(states, &mut graph)?;
     states.begin_phase("shortest");
     let distances = states.array(graph.len, 64, 2)?;
     let best = Best { length: u64::MAX, seed: 0, accepting: 0 };
-    Search { states, graph, distances, round: 0, best }.run()
+    Search { states, graph, components, distances, round: 0, best }.run()
 }
 
 /// The best lasso so far.
@@ -71,6 +73,7 @@ struct Best {
 struct Search<'m, 's> {
     states: &'m mut States<'s>,
     graph: TrimmedGraph<'s>,
+    components: AcceptingComponents<'s>,
     /// For each vertex the round that reached it forwards last, and the distance from that round's accepting vertex.
     distances: lariat_storage::NumberArray<'s>,
     round: u64,
@@ -91,13 +94,14 @@ impl Search<'_, '_> {
                 if self.graph.depth(accepting)? + 1 >= self.best.length {
                     break 'tried;
                 }
+                let Some(component) = self.components.component(accepting)? else { continue };
                 if self.round == u64::from(u32::MAX) {
                     self.distances.clear();
                     self.round = 0;
                 }
                 self.round += 1;
                 self.states.attend(n_accepting.saturating_sub(self.round), None)?;
-                if self.forwards(accepting)? {
+                if self.forwards(accepting, component)? {
                     self.backwards(accepting)?;
                 }
             }
@@ -107,9 +111,9 @@ impl Search<'_, '_> {
     }
 
     /// How far it is from an accepting vertex to all that matter; whether one of them is the vertex itself.
-    fn forwards(&mut self, accepting: u64) -> Result<bool, Halt> {
+    fn forwards(&mut self, accepting: u64, component: u64) -> Result<bool, Halt> {
         let (distances, best, states) = (&mut self.distances, &mut self.best, &mut self.states);
-        let round = self.round << 32;
+        let (components, round) = (&mut self.components, self.round << 32);
         let depth = self.graph.depth(accepting)?;
         let mut has_loop = false;
         distances.set(accepting, round)?;
@@ -124,7 +128,7 @@ impl Search<'_, '_> {
                     *best = Best { length: depth + distance, seed: accepting, accepting };
                 }
             } else if is_new {
-                if graph.depth(end)? + 1 >= best.length {
+                if components.component(end)? != Some(component) || graph.depth(end)? + 1 >= best.length {
                     return Ok(Visit::Skip);
                 }
                 distances.set(end, round | distance)?;

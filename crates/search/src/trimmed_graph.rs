@@ -215,6 +215,9 @@ pub(crate) enum Visit {
     Stop,
 }
 
+/// Called for an edge with the vertex that it leads to, the distance by that edge, and whether the vertex is reached for the first time.
+pub(crate) type VisitVertex<'a, 's> = dyn FnMut(&mut TrimmedGraph<'s>, u64, u64, bool) -> Result<Visit, Halt> + 'a;
+
 /// Bits of a distance in `reached`; the others say which search it is of.
 const DISTANCE_BITS: u32 = 32;
 
@@ -257,13 +260,12 @@ impl<'s> TrimmedGraph<'s> {
         Ok((entry >> DISTANCE_BITS == self.n_searches).then_some(entry & ((1 << DISTANCE_BITS) - 1)))
     }
 
-    /// Searches breadth-first from a vertex. `see` is called for each edge that is followed, with the vertex that it leads to, the distance by that edge, and whether
-    /// the vertex is reached for the first time; whether the search was stopped.
+    /// Searches breadth-first from a vertex. `see` is called for each edge that is followed; the vertex at whose edge it stopped the search.
     pub(crate) fn search(
         &mut self,
         from: u64,
         direction: Direction,
-        see: &mut dyn FnMut(&mut Self, u64, u64, bool) -> Result<Visit, Halt>,
+        see: &mut VisitVertex<'_, 's>,
     ) -> Result<Option<u64>, Halt> {
         if self.n_searches == u64::from(u32::MAX) {
             self.reached.clear();

@@ -9,7 +9,7 @@
 //! round no cycle can be longer than the bound.
 //!
 //! # Paper
-//! Algorithm 5, `FACA`. `ASCCof` is [`Members`] without `deleted`; `B(t)` is a mark on the edges that end in t; both, and what is blocked, are emptied by counting searches. The stack's lower
+//! Algorithm 5, `FACA`. `ASCCof` is [`AcceptingComponents`] without `deleted`; `B(t)` is a mark on the edges that end in t; both, and what is blocked, are emptied by counting searches. The stack's lower
 //! part is on disk (DPM). *Deviations.* The bound on the length, for which `blocked` becomes a number: a vertex may be entered if the path to it is shorter than its *lock* (Gupta and
 //! Suzumura, *Finding all bounded-length simple cycles in a directed graph*, 2021; a vertex with a cycle is opened for all paths, since a shorter way back may only be blocked). In the last round locks are open or closed, and that is Johnson's algorithm again. The paper deletes the accepting vertex
 //! only; a ring of accepting vertices would be walked along from each of them then.
@@ -22,8 +22,8 @@
 //! # Cost
 //! O(bound * (n + e)) between two cycles and for each accepting vertex that is left, in each of log(n) rounds. 21 bytes for each vertex and 4 for each edge, in memory or on disk.
 
-use super::components::Members;
 use super::{Each, FoundCycle};
+use crate::accepting_components::AcceptingComponents;
 use crate::enumerate::States;
 use crate::lasso::Halt;
 use crate::trimmed_graph::{NUMBER_BYTES, TrimmedGraph};
@@ -39,9 +39,7 @@ const LOCK_BITS: u32 = 32;
 pub(super) struct Elementary<'e, 's> {
     states: &'e mut States<'s>,
     graph: TrimmedGraph<'s>,
-    members: Members<'s>,
-    /// The states of the largest component.
-    length_max: u64,
+    components: AcceptingComponents<'s>,
     /// Rounds, and searches from an accepting vertex, so far: what is marked with another number is not marked.
     round: u64,
     search: u64,
@@ -75,8 +73,7 @@ impl<'e, 's> Elementary<'e, 's> {
     pub(super) fn new(
         states: &'e mut States<'s>,
         graph: TrimmedGraph<'s>,
-        members: Members<'s>,
-        length_max: u64,
+        components: AcceptingComponents<'s>,
         rho: f64,
     ) -> Result<Self, Halt> {
         let locks = states.array(graph.len, 64, 6)?;
@@ -92,8 +89,7 @@ impl<'e, 's> Elementary<'e, 's> {
         Ok(Self {
             states,
             graph,
-            members,
-            length_max,
+            components,
             round,
             search,
             found,
@@ -113,7 +109,7 @@ impl<'e, 's> Elementary<'e, 's> {
     pub(super) fn find(mut self, each: &mut Each<'_>) -> Result<bool, Halt> {
         self.bound = self.first_bound()?;
         loop {
-            self.bound = self.bound.min(self.length_max);
+            self.bound = self.bound.min(self.components.largest);
             self.round += 1;
             if !self.find_round(each)? {
                 return Ok(false);
@@ -133,11 +129,11 @@ impl<'e, 's> Elementary<'e, 's> {
         loop {
             let rows = reader.next_rows()?;
             if rows.is_empty() {
-                return Ok(self.length_max);
+                return Ok(self.components.largest);
             }
             for row in rows.iter() {
                 let vertex = number(row, 0);
-                if self.members.component(vertex)?.is_some() {
+                if self.components.component(vertex)?.is_some() {
                     return Ok(self.graph.way(vertex, vertex)?.len() as u64);
                 }
             }
@@ -180,7 +176,7 @@ impl<'e, 's> Elementary<'e, 's> {
     /// The component of a vertex that is not deleted.
     fn component(&mut self, vertex: u64) -> Result<Option<u64>, Halt> {
         let is_deleted = self.deleted.get(vertex)? == self.round;
-        Ok(if is_deleted { None } else { self.members.component(vertex)? })
+        Ok(if is_deleted { None } else { self.components.component(vertex)? })
     }
 
     fn is_inside(&mut self, vertex: u64, component: u64) -> Result<bool, Halt> {
@@ -193,7 +189,7 @@ impl<'e, 's> Elementary<'e, 's> {
         self.outgoing.clear();
         let mut ends = Vec::new();
         for vertex in 0..self.graph.len {
-            let Some(component) = self.members.component(vertex)? else { continue };
+            let Some(component) = self.components.component(vertex)? else { continue };
             self.graph.forward.of(vertex, &mut ends)?;
             for end in &ends {
                 if self.is_inside(*end, component)? {
@@ -256,7 +252,7 @@ impl<'e, 's> Elementary<'e, 's> {
 
     /// Whether no cycle can be longer than the bound.
     fn is_last_round(&self) -> bool {
-        self.bound == self.length_max
+        self.bound == self.components.largest
     }
 
     /// Replaces a number of the frame on top.
