@@ -26,6 +26,8 @@ pub enum Event {
     Progress(Progress),
     /// A named part of the work begins.
     Phase(&'static str),
+    /// So many counterexamples were found, in searches for more than one.
+    Found(u64),
 }
 
 /// A listener for events, called from worker threads.

@@ -122,8 +122,63 @@ pub struct PropertyOutcome {
     pub automaton: Option<AutomatonSummary>,
     /// For temporal properties: what was counted in the product of the model and that automaton.
     pub product: Option<Counts>,
-    /// The counterexample, if it is violated.
+    /// The counterexample, if it is violated; of several the shortest.
     pub counterexample: Option<CounterexampleSummary>,
+    /// What is known of all counterexamples, if all were asked for.
+    pub cycles: Option<CyclesSummary>,
+}
+
+/// All counterexamples to a temporal property in brief: the accepting cycles of the product.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CyclesSummary {
+    /// Cycles that were found.
+    pub found: u64,
+    /// Why there may be more, in words; none if there are not.
+    pub incomplete: Option<String>,
+    /// Cycles that the interpreter has replayed, which the lines below are about.
+    pub replayed: u64,
+    /// Strongly connected components of the product with an accepting cycle.
+    pub n_components: u64,
+    /// The first of these.
+    pub components: Vec<ComponentSummary>,
+    /// Cycles with the same transitions, the shortest first: the first groups of them.
+    pub groups: Vec<CycleGroup>,
+    /// How many groups there are.
+    pub n_groups: u64,
+    /// Transitions that every loop has.
+    pub common: Vec<String>,
+    /// Transitions that every counterexample has, on its path or on its loop, and none of the good runs that were tried.
+    pub only_bad: Vec<String>,
+    /// Good runs that were tried.
+    pub good_runs: u64,
+    /// Where they were written, if they were.
+    pub directory: Option<String>,
+}
+
+/// A component in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ComponentSummary {
+    /// Its states.
+    pub states: u64,
+    /// Those of them that accept.
+    pub accepting: u64,
+    /// Edges between its states, parallel ones counted once.
+    pub edges: u64,
+    /// Steps from the initial states to its nearest accepting state.
+    pub distance: u64,
+    /// Its accepting cycles that were found.
+    pub cycles: u64,
+}
+
+/// Cycles whose loops have the same transitions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CycleGroup {
+    /// How many there are.
+    pub cycles: u64,
+    /// Steps of the shortest one: before its loop, and of its loop.
+    pub shortest: (u64, u64),
+    /// The transitions.
+    pub transitions: Vec<String>,
 }
 
 /// An automaton in brief.
@@ -162,7 +217,7 @@ pub struct ModelSummary {
 }
 
 /// What a search had on disk.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct DiskSummary {
     /// The directory.
     pub directory: String,
@@ -174,6 +229,32 @@ pub struct DiskSummary {
     pub stored: u64,
     /// What was read and written.
     pub io: IoSummary,
+    /// The same by phase and by kind of file.
+    pub io_lines: Vec<IoLine>,
+    /// Seconds for which threads waited for the disk, added up.
+    pub seconds_waited: f64,
+}
+
+/// What was read and written in a phase, in files of one kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IoLine {
+    /// The phase; empty before the first.
+    pub phase: String,
+    /// The kind of file.
+    pub kind: &'static str,
+    /// The transfers.
+    pub io: IoSummary,
+}
+
+/// A named part of the work.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PhaseSummary {
+    /// Its name.
+    pub name: &'static str,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// How often it began.
+    pub times: u64,
 }
 
 /// Transfers in numbers.
@@ -231,11 +312,32 @@ pub struct Outcome {
     pub memory_stored: u64,
     /// What was on disk; none for a search in memory.
     pub disk: Option<DiskSummary>,
-    /// Named parts of the work and their seconds.
-    pub phases: Vec<(&'static str, f64)>,
+    /// Named parts of the work.
+    pub phases: Vec<PhaseSummary>,
+}
+
+/// What an algorithm that only passes over all states, or that sorts all edges, would transfer: the measures by which
+/// algorithms on disk are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IoBounds {
+    /// Transfers to read all states once: scan(N).
+    pub scan: u64,
+    /// Transfers to sort all edges' targets: sort(E).
+    pub sort: u64,
 }
 
 impl Outcome {
+    /// scan(N) and sort(E) of this search in the model of Aggarwal and Vitter, with the rows as they are in memory, blocks of the mean
+    /// size of the transfers, and the memory budget; none if nothing was transferred.
+    pub fn io_bounds(&self) -> Option<IoBounds> {
+        let block = self.disk.as_ref().map(|disk| disk.io.block()).filter(|block| *block > 0)?;
+        let blocks = |rows: u64| (rows * self.model.state_bytes as u64).div_ceil(block);
+        let (scan, all_edges) = (blocks(self.counts.states), blocks(self.counts.transitions));
+        let fan_in = (self.memory_budget / block).max(2) as f64;
+        let merges = (all_edges as f64 * block as f64 / self.memory_budget as f64).max(1.0).log(fan_in).ceil();
+        Some(IoBounds { scan, sort: 2 * all_edges * (1 + merges as u64) })
+    }
+
     /// The verdict over all properties; a search that was cut short never reads as *holds*.
     pub fn verdict(&self) -> Verdict {
         let of = |wanted| self.properties.iter().any(|p| p.verdict == wanted);

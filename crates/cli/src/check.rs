@@ -2,10 +2,11 @@
 //!
 //! One search finds the answers to all properties of states. Every temporal property has a search of its own, after that one.
 
+use crate::all_cycles::{AllCycles, Subject};
 use crate::engine::Engine;
 use crate::failure::{ExitStatus, Failure};
-use crate::options::CheckOptions;
-use crate::run::{Phases, Searched, Searcher, check_algorithm};
+use crate::options::{Algorithm, CheckOptions};
+use crate::run::{Phases, Searched, Searcher, all_algorithm, check_algorithm, shortest_algorithm};
 use crate::temporal::{self, Temporal};
 use crate::{load, output, trace_file};
 use lariat_base::Verdict;
@@ -14,6 +15,7 @@ use lariat_base::trace::{Trace, TraceProperty};
 use lariat_exec::{Interpreter, Label, ReplayError, Run};
 use lariat_graph::{Product, Watcher};
 use lariat_lang::{Loaded, StateExpression};
+use lariat_search::daac::FoundCycle;
 use lariat_search::{Extent, Goal, Lasso};
 
 /// A property of states that was asked for.
@@ -56,13 +58,15 @@ pub fn check(options: &CheckOptions) -> Result<ExitStatus, Failure> {
         }
     }
     check_algorithm(&options.search, !asked.is_empty(), !temporal.is_empty())?;
-    if let Some(file) = &options.trace {
-        trace_file::check_name(file)?;
+    match &options.trace {
+        Some(file) if !wants_all(options) => trace_file::check_name(file)?,
+        _ => {}
     }
     let (labels, goals) = labels_and_goals(&asked, &loaded)?;
     let graph = Interpreter::new(&loaded.model, labels);
     phases.end("load");
-    let searcher = Searcher::new(&options.search, &options.source.model, &phases)?;
+    let algorithm = algorithm(options, !asked.is_empty(), !temporal.is_empty())?;
+    let searcher = Searcher::with_algorithm(algorithm, &options.search, &options.source.model, &phases)?;
     let mut checking = Checking {
         options,
         loaded: &loaded,
@@ -77,14 +81,37 @@ pub fn check(options: &CheckOptions) -> Result<ExitStatus, Failure> {
         checking.states(&graph, &asked, &goals)?;
     }
     for (i, property) in temporal.iter().enumerate() {
-        checking.temporal(property, i == 0)?;
+        match wants_all(options) {
+            true => checking.all_cycles(property, i)?,
+            false => checking.temporal(property, i == 0)?,
+        }
     }
     checking.finish(&graph)
+}
+
+/// Whether all counterexamples are wanted.
+fn wants_all(options: &CheckOptions) -> bool {
+    options.all || options.search.algorithm == Algorithm::Daac
+}
+
+/// The algorithm that the options mean.
+fn algorithm(options: &CheckOptions, states: bool, temporal: bool) -> Result<Algorithm, Failure> {
+    if wants_all(options) {
+        return all_algorithm(&options.search, states || !temporal);
+    }
+    if options.limit.is_some() {
+        return Err(Failure::input("--limit is for --all"));
+    }
+    match options.shortest {
+        true => shortest_algorithm(&options.search, temporal),
+        false => Ok(options.search.algorithm),
+    }
 }
 
 impl Checking<'_> {
     fn states(&mut self, graph: &Interpreter, asked: &[Asked], goals: &[Goal]) -> Result<(), Failure> {
         let engine = Engine::new(&self.options.search, graph);
+        self.searcher.begin_property("states");
         let (mut found, searched) =
             self.searcher.explore(engine.graph(), goals, Extent::UntilGoals, &mut self.phases)?;
         for (property, path) in asked.iter().zip(std::mem::take(&mut found.paths)) {
@@ -96,6 +123,7 @@ impl Checking<'_> {
                 automaton: None,
                 product: None,
                 counterexample: self.show(trace)?,
+                cycles: None,
             };
             self.properties.push(outcome);
         }
@@ -109,7 +137,8 @@ impl Checking<'_> {
         let watcher = property.search_watcher(&self.options.search, &graph)?;
         let engine = Engine::new(&self.options.search, &graph);
         let product = Product::new(engine.graph(), &*watcher, self.options.temporal.deadlock_runs.into());
-        let (found, searched) = self.searcher.find_lasso(&property.name, &product, watcher.strength(), &mut self.phases)?;
+        self.searcher.begin_property(&property.name);
+        let (found, searched) = self.searcher.find_lasso(&product, watcher.strength(), &mut self.phases)?;
         self.error_reached |= found.error_reached && found.lasso.is_none();
         let trace = match found.lasso {
             Some(lasso) => Some(run_counterexample(&graph, &product, &*property.watcher(&graph)?, property, lasso)?),
@@ -122,10 +151,42 @@ impl Checking<'_> {
             automaton: property.summary(self.loaded),
             product: Some(searched.counts),
             counterexample: self.show(trace)?,
+            cycles: None,
         };
         self.properties.push(outcome);
         self.phases.end("replay");
         self.note(searched, first);
+        Ok(())
+    }
+
+    /// All counterexamples to a property.
+    fn all_cycles(&mut self, property: &Temporal, place: usize) -> Result<(), Failure> {
+        let graph = property.interpreter(self.loaded)?;
+        let watcher = property.search_watcher(&self.options.search, &graph)?;
+        let engine = Engine::new(&self.options.search, &graph);
+        let deadlock_runs = self.options.temporal.deadlock_runs.into();
+        let product = Product::new(engine.graph(), &*watcher, deadlock_runs);
+        self.searcher.begin_property(&property.name);
+        let judge = property.watcher(&graph)?;
+        let subject = Subject { graph: &graph, product: &product, watcher: &*judge, property, deadlock_runs };
+        let mut all = AllCycles::new(subject, self.options.trace.as_deref(), self.options.limit, place)?;
+        let mut each = |cycle: &mut FoundCycle<'_, '_>| all.take(cycle);
+        let (found, searched) = self.searcher.find_cycles(&product, self.options.rho, &mut each, &mut self.phases)?;
+        self.error_reached |= found.search.error_reached && found.cycles == 0;
+        let (cycles, shortest) = all.finish(&found)?;
+        let counterexample = shortest.as_ref().map(|trace| summary_of(trace, None));
+        self.traces.extend(shortest);
+        self.properties.push(PropertyOutcome {
+            name: property.name.clone(),
+            kind: property.property.kind,
+            verdict: verdict(counterexample.is_some(), searched.complete),
+            automaton: property.summary(self.loaded),
+            product: Some(searched.counts),
+            counterexample,
+            cycles: Some(cycles),
+        });
+        self.phases.end("replay");
+        self.note(searched, place == 0);
         Ok(())
     }
 
@@ -144,14 +205,7 @@ impl Checking<'_> {
             Some(file) => Some(trace_file::write_numbered(file, self.traces.len(), &trace)?),
             None => None,
         };
-        let prefix = trace.loop_to.unwrap_or(trace.steps.len());
-        let summary = CounterexampleSummary {
-            prefix: prefix as u64,
-            cycle: (trace.steps.len() - prefix) as u64,
-            file,
-            replayed: true,
-            what: trace.what.clone(),
-        };
+        let summary = summary_of(&trace, file);
         self.traces.push(trace);
         Ok(Some(summary))
     }
@@ -171,6 +225,18 @@ impl Checking<'_> {
             Verdict::Violated => ExitStatus::Violated,
             Verdict::Unknown => ExitStatus::NoAnswer,
         })
+    }
+}
+
+/// A counterexample in brief.
+fn summary_of(trace: &Trace, file: Option<String>) -> CounterexampleSummary {
+    let prefix = trace.loop_to.unwrap_or(trace.steps.len());
+    CounterexampleSummary {
+        prefix: prefix as u64,
+        cycle: (trace.steps.len() - prefix) as u64,
+        file,
+        replayed: true,
+        what: trace.what.clone(),
     }
 }
 
@@ -250,7 +316,7 @@ fn counterexample(graph: &Interpreter, property: &Asked, path: &[Vec<u8>]) -> Re
 }
 
 /// Replays the run of the model that a lasso of the product shows, and has the automaton judge it again.
-fn run_counterexample(
+pub fn run_counterexample(
     graph: &Interpreter,
     product: &Product,
     watcher: &dyn Watcher,
@@ -268,7 +334,8 @@ fn print(options: &CheckOptions, outcome: &Outcome, traces: &[Trace]) -> Result<
     if options.search.display.json {
         return output::text(&lariat_report::outcome_json(outcome, env!("CARGO_PKG_VERSION")));
     }
-    if options.trace.is_none() {
+    // Of all counterexamples the shortest is shown, wherever they were written to.
+    if options.trace.is_none() || wants_all(options) {
         for trace in traces {
             output::text(&format!("{}\n", lariat_report::trace_text(trace)))?;
         }

@@ -46,6 +46,8 @@ impl<'g> Engine<'g> {
             EngineOption::Interpreter => None,
             EngineOption::Jit => compiled_or_note(options, "the model", Compiled::new(interpreter)),
         };
+        // The compiler has done its work.
+        lariat_disk::program_pages::release();
         Self { interpreter, compiled }
     }
 

@@ -79,6 +79,14 @@ pub struct SearchOptions {
     #[arg(long, value_enum, default_value_t = TableOption::Chained)]
     pub table: TableOption,
 
+    /// Where ddfs, iddfs and minimal keep their perfect hash function
+    #[arg(long, value_enum, default_value_t = MphfOption::Auto)]
+    pub mphf: MphfOption,
+
+    /// Let iddfs search after each N levels [default: whenever there are twice as many states]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub depth_step: Option<u64>,
+
     /// What makes successors
     #[arg(long, value_enum, default_value_t = EngineOption::Jit)]
     pub engine: EngineOption,
@@ -208,6 +216,24 @@ pub enum Algorithm {
     Flash,
     /// On disk, for temporal properties: liveness as safety, a search for a state that comes back (Edelkamp and Jabbar)
     Las,
+    /// Semi-external double depth-first search, for temporal properties: a bit for each state, and a perfect hash function (Edelkamp and others)
+    Ddfs,
+    /// The same with iterative deepening: the states near the initial ones are searched before there are all
+    Iddfs,
+    /// Semi-external search for a shortest counterexample of a temporal property (Gastin and Moro); what --shortest means
+    Minimal,
+    /// Semi-external search for all accepting cycles (Wu and others); what --all means
+    Daac,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MphfOption {
+    /// In memory if it takes no more than a third of that
+    Auto,
+    /// In memory: 2.6 bits for each state
+    Ram,
+    /// On disk: a read for each state that is looked up
+    Disk,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -296,13 +322,34 @@ pub struct CheckOptions {
     #[command(flatten)]
     pub temporal: TemporalOptions,
 
+    /// Show counterexamples that are as short as can be
+    #[arg(long)]
+    pub shortest: bool,
+
+    /// Find all counterexamples to temporal properties: every elementary accepting cycle once
+    #[arg(long, conflicts_with = "shortest")]
+    pub all: bool,
+
+    /// With --all: stop after K counterexamples
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
+    pub limit: Option<u64>,
+
+    /// With --all: the fraction of a stack that goes to disk at once
+    #[arg(long, value_name = "FRACTION", default_value_t = lariat_search::daac::RHO, value_parser = parse_fraction)]
+    pub rho: f64,
+
     /// Write the counterexample to FILE: .txt text, .json or .itf.json ITF, .dot Graphviz. Further counterexamples go to
-    /// files with a number before the ending
+    /// files with a number before the ending. With --all: a directory for an ITF file each, or a .jsonl file with a line for each
     #[arg(long, value_name = "FILE")]
     pub trace: Option<String>,
 
     #[command(flatten)]
     pub search: SearchOptions,
+}
+
+/// A number between 0 and 1.
+fn parse_fraction(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|f| *f > 0.0 && *f < 1.0).ok_or_else(|| format!("`{text}` is not between 0 and 1"))
 }
 
 #[derive(Args)]

@@ -1,11 +1,12 @@
 //! Progress on standard error: a live line on a terminal, a plain line every ten seconds elsewhere.
 
+use lariat_base::outcome::PhaseSummary;
 use lariat_base::size::{format_count, format_size};
 use lariat_base::time::format_seconds;
 use lariat_base::{Event, Observer, Progress};
 use std::io::{IsTerminal, Write};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 const LIVE_EVERY_MS: u64 = 200;
@@ -17,15 +18,56 @@ pub struct ProgressLine {
     live: bool,
     started: Instant,
     due_ms: AtomicU64,
+    /// Counterexamples, in searches for more than one.
+    found: AtomicU64,
     /// States and milliseconds at the last line, for the current rate.
     last: Mutex<(u64, u64)>,
+    clock: Mutex<PhaseClock>,
+}
+
+/// The phases of a search so far, and the one that goes on.
+#[derive(Default)]
+struct PhaseClock {
+    ended: Vec<PhaseSummary>,
+    now: Option<(&'static str, Instant)>,
+}
+
+impl PhaseClock {
+    fn begin(&mut self, next: Option<&'static str>) {
+        let now = Instant::now();
+        if let Some((name, start)) = std::mem::replace(&mut self.now, next.map(|name| (name, now))) {
+            let seconds = (now - start).as_secs_f64();
+            match self.ended.iter_mut().find(|phase| phase.name == name) {
+                Some(phase) => {
+                    phase.seconds += seconds;
+                    phase.times += 1;
+                }
+                None => self.ended.push(PhaseSummary { name, seconds, times: 1 }),
+            }
+        }
+    }
 }
 
 impl ProgressLine {
     pub fn new(quiet: bool) -> Self {
         let live = std::io::stderr().is_terminal();
         let first = if live { LIVE_EVERY_MS } else { PLAIN_EVERY_MS };
-        Self { quiet, live, started: Instant::now(), due_ms: AtomicU64::new(first), last: Mutex::new((0, 0)) }
+        Self {
+            quiet,
+            live,
+            started: Instant::now(),
+            due_ms: AtomicU64::new(first),
+            found: AtomicU64::new(0),
+            last: Mutex::new((0, 0)),
+            clock: Mutex::default(),
+        }
+    }
+
+    /// The phases of the search that has ended.
+    pub fn take_phases(&self) -> Vec<PhaseSummary> {
+        let mut clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
+        clock.begin(None);
+        std::mem::take(&mut clock.ended)
     }
 
     /// Wipes the live line, so that what follows stands alone.
@@ -37,7 +79,7 @@ impl ProgressLine {
 
     fn show(&self, progress: &Progress, now_ms: u64) {
         let rate = {
-            let mut last = self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
             let (states, ms) = std::mem::replace(&mut *last, (progress.states, now_ms));
             progress.states.saturating_sub(states) * 1000 / (now_ms - ms).max(1)
         };
@@ -45,8 +87,12 @@ impl ProgressLine {
             (Some(level), _) => format!("level {level}"),
             (None, depth) => format!("depth {}", format_count(depth.unwrap_or(0))),
         };
+        let found = match self.found.load(Ordering::Relaxed) {
+            0 => String::new(),
+            n => format!("{} cycles, ", format_count(n)),
+        };
         let line = format!(
-            "{} states ({}/s), {} transitions, {}, frontier {}, memory {} of {}, {}",
+            "{found}{} states ({}/s), {} transitions, {}, frontier {}, memory {} of {}, {}",
             format_count(progress.states),
             format_count(rate),
             format_count(progress.transitions),
@@ -65,10 +111,14 @@ impl ProgressLine {
 
 impl Observer for ProgressLine {
     fn event(&self, event: &Event) {
-        if self.quiet {
-            return;
+        if let Event::Phase(name) = event {
+            self.clock.lock().unwrap_or_else(PoisonError::into_inner).begin(Some(name));
         }
-        let Event::Progress(progress) = event else { return };
+        let progress = match event {
+            Event::Progress(progress) if !self.quiet => progress,
+            Event::Found(n) => return self.found.store(*n, Ordering::Relaxed),
+            _ => return,
+        };
         let now_ms = self.started.elapsed().as_millis() as u64;
         let due = self.due_ms.load(Ordering::Relaxed);
         if now_ms < due {

@@ -11,8 +11,6 @@ use std::path::Path;
 
 const ARGUMENTS: &str = "arguments";
 const WORKING_DIRECTORY: &str = "working-directory";
-/// Which of several temporal properties a search is for.
-pub const PROPERTY: &str = "property";
 const MODEL_DIGEST: &str = "model-digest";
 
 /// What is noted on disk about a check, so that it can be gone on with.

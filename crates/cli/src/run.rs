@@ -2,19 +2,23 @@
 
 use crate::failure::Failure;
 use crate::liveness::{self, SearchChoice};
-use crate::options::{Algorithm, DiskOptions, SearchOptions, TableOption};
+use crate::options::{Algorithm, DiskOptions, MphfOption, SearchOptions, TableOption};
 use crate::progress::ProgressLine;
 use crate::scratch::Scratch;
 use crate::{machine, output, resume};
-use lariat_base::outcome::{Counts, Limit, ModelSummary, Outcome};
+use lariat_base::outcome::{Counts, Limit, ModelSummary, Outcome, PhaseSummary};
 use lariat_base::size::format_size;
 use lariat_base::{MemoryBudget, StopSignal};
 use lariat_disk::DiskError;
 use lariat_exec::Interpreter;
 use lariat_graph::{Graph, GraphError, Strength};
+use lariat_search::daac::{self, CycleSearch};
+use lariat_search::iddfs::Deepening;
 use lariat_search::{
-    Context, Exploration, Extent, Goal, LassoSearch, SearchError, cbfs, disk, ebfs, local, mono, part, ram,
+    Context, Exploration, Extent, Goal, HashPlacement, LassoSearch, SearchError, cbfs, ddfs, disk, ebfs, iddfs, local,
+    minimal, mono, part, ram,
 };
+use lariat_search::{PROPERTY, forget_other_property};
 use lariat_storage::{StorageError, Table};
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -26,7 +30,7 @@ const MEMORY_MIN: u64 = 16 << 20;
 
 /// The clock of a command: named phases, one after the other.
 pub struct Phases {
-    list: Vec<(&'static str, f64)>,
+    list: Vec<PhaseSummary>,
     started: Instant,
     phase: Instant,
 }
@@ -38,10 +42,24 @@ impl Phases {
 
     /// Ends a phase under this name. Phases of the same name are one.
     pub fn end(&mut self, name: &'static str) {
-        let seconds = self.phase.elapsed().as_secs_f64();
-        match self.list.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, sum)) => *sum += seconds,
-            None => self.list.push((name, seconds)),
+        self.add(PhaseSummary { name, seconds: self.phase.elapsed().as_secs_f64(), times: 1 });
+    }
+
+    /// Ends a search, which may have had phases of its own.
+    pub fn end_search(&mut self, parts: Vec<PhaseSummary>) {
+        let in_parts: f64 = parts.iter().map(|part| part.seconds).sum();
+        let seconds = (self.phase.elapsed().as_secs_f64() - in_parts).max(0.0);
+        self.add(PhaseSummary { name: "search", seconds, times: 1 });
+        parts.into_iter().for_each(|part| self.add(part));
+    }
+
+    fn add(&mut self, phase: PhaseSummary) {
+        match self.list.iter_mut().find(|known| known.name == phase.name) {
+            Some(known) => {
+                known.seconds += phase.seconds;
+                known.times += phase.times;
+            }
+            None => self.list.push(phase),
         }
         self.phase = Instant::now();
     }
@@ -52,6 +70,8 @@ pub struct Searcher {
     algorithm: Algorithm,
     table: Table,
     choice: SearchChoice,
+    mphf: HashPlacement,
+    deepening: Deepening,
     memory: u64,
     budget: MemoryBudget,
     stop: Arc<StopSignal>,
@@ -85,17 +105,33 @@ pub struct Searched {
 impl Searcher {
     /// Searches of a model that was read from a file.
     pub fn new(options: &SearchOptions, model: &str, phases: &Phases) -> Result<Self, Failure> {
+        Self::with_algorithm(options.algorithm, options, model, phases)
+    }
+
+    /// The same by another algorithm than the options say.
+    pub fn with_algorithm(
+        algorithm: Algorithm,
+        options: &SearchOptions,
+        model: &str,
+        phases: &Phases,
+    ) -> Result<Self, Failure> {
         let memory = memory_budget(options)?;
         let time_left = options.time_limit.map(|limit| limit.saturating_sub(phases.started.elapsed()));
         let stop = Arc::new(StopSignal::new(time_left));
         listen_for_interrupts(&stop);
         let searcher = Self {
-            algorithm: options.algorithm,
+            algorithm,
             table: match options.table {
                 TableOption::Chained => Table::Chained,
                 TableOption::Open => Table::Open,
             },
             choice: SearchChoice::of(options),
+            mphf: match options.mphf {
+                MphfOption::Auto => HashPlacement::Auto,
+                MphfOption::Ram => HashPlacement::Memory,
+                MphfOption::Disk => HashPlacement::Disk,
+            },
+            deepening: options.depth_step.map_or_else(Deepening::default, Deepening::Levels),
             memory,
             budget: MemoryBudget::new(memory - PROGRAM_BYTES),
             stop,
@@ -105,7 +141,7 @@ impl Searcher {
             disk: options.disk.clone(),
             scratch: OnceCell::new(),
         };
-        if needs_disk(options.algorithm) || liveness::is_on_disk(options.algorithm) || options.disk.resumes.is_some() {
+        if needs_disk(algorithm) || options.disk.resumes.is_some() {
             searcher.open_scratch()?;
         }
         Ok(searcher)
@@ -125,6 +161,14 @@ impl Searcher {
         // It is opened once only.
         let _ = self.scratch.set(Opened { scratch, labels });
         Ok(())
+    }
+
+    /// Notes which property the next search is for: what is on disk for another one is of no use to it.
+    pub fn begin_property(&mut self, name: &str) {
+        if let Some(opened) = self.scratch.get_mut() {
+            opened.labels.retain(|(key, _)| *key != PROPERTY);
+            opened.labels.push((PROPERTY, name.to_owned()));
+        }
     }
 
     fn scratch(&self) -> Option<&Scratch> {
@@ -220,10 +264,15 @@ impl Searcher {
             Algorithm::Ebfs => ("ebfs", ebfs::explore(graph, on_disk, extent, &context)),
             Algorithm::Cbfs => ("cbfs", cbfs::explore(graph, on_disk, extent, &context)),
             Algorithm::Ram => ("ram", ram::explore(graph, goals, extent, &context)),
-            _ => self.explore_auto(graph, goals, on_disk, extent)?,
+            algorithm => {
+                if is_semi_external(algorithm) || liveness::is_on_disk(algorithm) {
+                    forget_other_property(&context).map_err(failure)?;
+                }
+                self.explore_auto(graph, goals, on_disk, extent)?
+            }
         };
         self.progress.finish();
-        phases.end("search");
+        phases.end_search(self.progress.take_phases());
         let found = result.map_err(|error| self.with_advice(failure(error)))?;
         let counts = Counts {
             states: found.states,
@@ -247,20 +296,41 @@ impl Searcher {
     /// A search for an accepting cycle.
     pub fn find_lasso(
         &self,
-        property: &str,
         graph: &dyn Graph,
         strength: Strength,
         phases: &mut Phases,
     ) -> Result<(LassoSearch, Searched), Failure> {
-        let mut context = self.context();
-        let mut labels = context.labels.to_vec();
-        // Every property has its own search, and a search goes on only with its own files.
-        labels.push((resume::PROPERTY, property.to_owned()));
-        context.labels = &labels;
-        let (algorithm, result) = liveness::find_lasso(&self.choice, graph, strength, &context);
+        let (algorithm, result) = match self.algorithm {
+            Algorithm::Ddfs => ("ddfs", ddfs::find_lasso(graph, self.mphf, &self.context())),
+            Algorithm::Iddfs => ("iddfs", iddfs::find_lasso(graph, self.mphf, self.deepening, &self.context())),
+            Algorithm::Minimal => ("minimal", minimal::find_lasso(graph, self.mphf, &self.context())),
+            _ => liveness::find_lasso(&self.choice, graph, strength, &self.context()),
+        };
         self.progress.finish();
-        phases.end("search");
+        phases.end_search(self.progress.take_phases());
         let found = result.map_err(|error| self.with_advice(failure(error)))?;
+        let searched = self.searched(algorithm, graph, &found);
+        Ok((found, searched))
+    }
+
+    /// A search for all accepting cycles; `each` is called with every one.
+    pub fn find_cycles(
+        &self,
+        graph: &dyn Graph,
+        rho: f64,
+        each: &mut daac::Each<'_>,
+        phases: &mut Phases,
+    ) -> Result<(CycleSearch, Searched), Failure> {
+        let result = daac::find_cycles(graph, self.mphf, rho, &self.context(), each);
+        self.progress.finish();
+        phases.end_search(self.progress.take_phases());
+        let found = result.map_err(|error| self.with_advice(failure(error)))?;
+        let searched = self.searched("daac", graph, &found.search);
+        Ok((found, searched))
+    }
+
+    /// What reports say about a search for accepting cycles.
+    fn searched(&self, algorithm: &'static str, graph: &dyn Graph, found: &LassoSearch) -> Searched {
         let counts = Counts {
             states: found.states,
             transitions: found.transitions,
@@ -268,17 +338,15 @@ impl Searcher {
             deadlocks: found.deadlocks,
             accepting: Some(found.accepting),
         };
-        let is_parallel = liveness::is_parallel(self.algorithm);
-        let searched = Searched {
+        Searched {
             algorithm,
-            threads: if is_parallel { self.threads } else { 1 },
+            threads: if liveness::is_parallel(self.algorithm) { self.threads } else { 1 },
             state_bytes: graph.row_bytes(),
             counts,
             complete: found.complete,
             limit: found.limit,
             stored_bytes: found.stored_bytes,
-        };
-        Ok((found, searched))
+        }
     }
 
     /// Says how to go on, where something is left to go on with.
@@ -338,11 +406,22 @@ fn failure(error: SearchError) -> Failure {
 fn needs_disk(algorithm: Algorithm) -> bool {
     use Algorithm::{Cbfs, Disk, Ebfs, Local, Mono, Part};
     matches!(algorithm, Disk | Mono | Local | Part | Ebfs | Cbfs)
+        || is_semi_external(algorithm)
+        || liveness::is_on_disk(algorithm)
+}
+
+/// Whether the algorithm looks for accepting cycles with a perfect hash function.
+fn is_semi_external(algorithm: Algorithm) -> bool {
+    matches!(algorithm, Algorithm::Ddfs | Algorithm::Iddfs | Algorithm::Minimal | Algorithm::Daac)
 }
 
 /// Whether the algorithm can do what is asked for.
 pub fn check_algorithm(options: &SearchOptions, states: bool, temporal: bool) -> Result<(), Failure> {
     match options.algorithm {
+        algorithm if is_semi_external(algorithm) && !temporal => Err(Failure::input(
+            "--algorithm ddfs, iddfs, minimal and daac look for accepting cycles, and nothing here needs one; leave it out",
+        )),
+        algorithm if is_semi_external(algorithm) || (temporal && liveness::is_on_disk(algorithm)) => Ok(()),
         algorithm if temporal && (algorithm == Algorithm::Ram || needs_disk(algorithm)) => Err(Failure::input(
             "ram and the algorithms on disk look for states; for a temporal property give ndfs, scc, dac, map, ioemc, flash or las, or leave it out",
         )),
@@ -350,6 +429,32 @@ pub fn check_algorithm(options: &SearchOptions, states: bool, temporal: bool) ->
             "ndfs, scc, dac, map, ioemc, flash and las look for accepting cycles, and nothing here needs one; give ram, or leave it out",
         )),
         _ => Ok(()),
+    }
+}
+
+/// The algorithm that finds all counterexamples.
+pub fn all_algorithm(options: &SearchOptions, states: bool) -> Result<Algorithm, Failure> {
+    match options.algorithm {
+        _ if states => {
+            Err(Failure::input("--all finds accepting cycles: it needs temporal properties, and those only"))
+        }
+        Algorithm::Auto | Algorithm::Daac => Ok(Algorithm::Daac),
+        _ => Err(Failure::input("--all has an algorithm of its own; leave --algorithm out, or give daac")),
+    }
+}
+
+/// The algorithm that finds shortest counterexamples.
+pub fn shortest_algorithm(options: &SearchOptions, temporal: bool) -> Result<Algorithm, Failure> {
+    match (options.algorithm, temporal) {
+        (Algorithm::Auto | Algorithm::Minimal, true) => Ok(Algorithm::Minimal),
+        (_, true) => Err(Failure::input(
+            "--shortest has an algorithm of its own for temporal properties; leave --algorithm out, or give minimal",
+        )),
+        (Algorithm::Part, false) => {
+            Err(Failure::input("--algorithm part does not know how far a state is; give another one for --shortest"))
+        }
+        // All others show a path to a nearest state anyway.
+        (other, false) => Ok(other),
     }
 }
 

@@ -4,8 +4,8 @@ use crate::failure::Failure;
 use crate::options::DiskOptions;
 use crate::output;
 use lariat_base::MemoryBudget;
-use lariat_base::outcome::{DiskSummary, IoSummary};
-use lariat_disk::{Disk, DiskError, SystemDisk, SystemDiskOptions};
+use lariat_base::outcome::{DiskSummary, IoLine, IoSummary};
+use lariat_disk::{Disk, DiskError, IoCount, SystemDisk, SystemDiskOptions};
 use lariat_storage::Manifest;
 use std::path::{Path, PathBuf};
 
@@ -58,14 +58,9 @@ impl Scratch {
             mode: self.disk.io_mode().to_string(),
             peak: self.disk.usage().peak,
             stored,
-            io: IoSummary {
-                read_ops: io.reads(),
-                write_ops: io.writes(),
-                random_reads: io.random_reads,
-                random_writes: io.random_writes,
-                bytes_read: io.bytes_read(),
-                bytes_written: io.bytes_written(),
-            },
+            io: summary_of(&io),
+            io_lines: self.disk.counters().lines().into_iter().map(line_of).collect(),
+            seconds_waited: self.disk.counters().waited().as_secs_f64(),
         }
     }
 
@@ -78,6 +73,21 @@ impl Scratch {
             output::note(&format!("{} could not be cleared: {error}", self.directory.display()));
         }
     }
+}
+
+fn summary_of(io: &IoCount) -> IoSummary {
+    IoSummary {
+        read_ops: io.reads(),
+        write_ops: io.writes(),
+        random_reads: io.random_reads,
+        random_writes: io.random_writes,
+        bytes_read: io.bytes_read(),
+        bytes_written: io.bytes_written(),
+    }
+}
+
+fn line_of(line: lariat_disk::IoLine) -> IoLine {
+    IoLine { phase: line.phase, kind: line.kind.name(), io: summary_of(&line.count) }
 }
 
 fn remove_all(disk: &SystemDisk, directory: &Path) -> Result<(), String> {

@@ -76,7 +76,8 @@ fn every_property_has_its_own_search() {
     let folder = scratch("liveness-several");
     let file = counters(&folder, true);
     for (way, _) in WAYS {
-        let mut arguments = vec!["check", &file, "--ltl", "G (turn < 4)", "--ltl", "G F P3.work", "--ltl", "G (turn < 5)"];
+        let mut arguments =
+            vec!["check", &file, "--ltl", "G (turn < 4)", "--ltl", "G F P3.work", "--ltl", "G (turn < 5)"];
         arguments.extend(["--json", "--quiet", "--memory", "16MiB", "--algorithm"]);
         arguments.extend(way);
         let found = lariat(&arguments).expect(1).json();
@@ -144,8 +145,7 @@ fn a_full_disk_ends_liveness_as_safety_and_says_how_far_it_came() {
     let folder = scratch("liveness-full");
     let file = counters(&folder, false);
     let on = folder.join("states").display().to_string();
-    let ended =
-        check(&file, "G F (P0.work || P1.work)", &["las"], &["--disk", &on, "--disk-limit", "64KiB"]).expect(3);
+    let ended = check(&file, "G F (P0.work || P1.work)", &["las"], &["--disk", &on, "--disk-limit", "64KiB"]).expect(3);
     assert!(ended.err.contains("pairs of states were stored") && ended.err.contains("resume"), "{}", ended.err);
 }
 

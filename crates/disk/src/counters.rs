@@ -6,6 +6,7 @@
 use crate::FileKind;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 /// Whether bytes come or go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +106,7 @@ struct Phase {
 #[derive(Debug)]
 pub struct IoCounters {
     phases: RwLock<Phases>,
+    waited_nanos: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -115,7 +117,10 @@ struct Phases {
 
 impl Default for IoCounters {
     fn default() -> Self {
-        Self { phases: RwLock::new(Phases { all: vec![Phase::default()], current: 0 }) }
+        Self {
+            phases: RwLock::new(Phases { all: vec![Phase::default()], current: 0 }),
+            waited_nanos: AtomicU64::new(0),
+        }
     }
 }
 
@@ -144,6 +149,19 @@ impl IoCounters {
         let cells = &phases.all[phases.current].cells[kind as usize];
         cells[cell].fetch_add(1, Ordering::Relaxed);
         cells[cell + 1].fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Does something that waits for the disk, and counts the time that it takes.
+    pub fn waiting<T>(&self, wait: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let result = wait();
+        self.waited_nanos.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        result
+    }
+
+    /// The time for which threads waited for the disk, added up.
+    pub fn waited(&self) -> Duration {
+        Duration::from_nanos(self.waited_nanos.load(Ordering::Relaxed))
     }
 
     /// What was counted: a line for each phase and kind that has something.

@@ -15,6 +15,7 @@
 //! | how much is on disk, and the limit | `usage.rs` |
 //! | how much was read and written | `counters.rs` |
 //! | a disk in memory that fails when told to | `faulty.rs` |
+//! | the program's own file in memory | `program_pages.rs` |
 //!
 //! # Invariants
 //! 1. A transfer is complete or an error: nobody sees half of one.
@@ -26,6 +27,7 @@ mod error;
 mod faulty;
 mod page_cache;
 mod pending;
+pub mod program_pages;
 #[cfg(target_os = "linux")]
 mod ring;
 mod system;

@@ -101,7 +101,7 @@ impl DiskFile for SystemFile {
 
     fn sync(&self) -> Result<(), DiskError> {
         self.0.forget_cached(None);
-        self.0.file.sync_data().map_err(|error| self.0.error("sync", None, error))
+        self.0.shared.counters.waiting(|| self.0.file.sync_data()).map_err(|error| self.0.error("sync", None, error))
     }
 
     fn truncate(&self, bytes: u64) -> Result<(), DiskError> {
@@ -268,7 +268,8 @@ impl<'b> Transfer<'b> {
 
 impl<'b> Wait<'b> for Transfer<'b> {
     fn wait(self: Box<Self>) -> Completed<'b> {
-        self.finish(0)
+        let shared = self.file.shared.clone();
+        shared.counters.waiting(|| self.finish(0))
     }
 }
 
@@ -280,7 +281,7 @@ struct RingTransfer<'b>(Option<(Ticket, Transfer<'b>)>);
 impl<'b> RingTransfer<'b> {
     fn end(ticket: Ticket, transfer: Transfer<'b>) -> Completed<'b> {
         let moved = match &transfer.file.shared.ring {
-            Some(ring) => ring.wait(ticket),
+            Some(ring) => transfer.file.shared.counters.waiting(|| ring.wait(ticket)),
             None => Ok(0),
         };
         match moved {

@@ -1,13 +1,12 @@
 //! The JSON object of `--json`: a contract, described in `docs/interface.md`.
 
-use lariat_base::outcome::{IoSummary, Outcome, PropertyOutcome};
+use lariat_base::outcome::{CyclesSummary, IoLine, IoSummary, Outcome, PhaseSummary, PropertyOutcome};
 use serde_json::{Value, json};
 
 /// The one object that `--json` prints.
 pub fn outcome_json(outcome: &Outcome, version: &str) -> String {
     let counts = &outcome.counts;
-    let phases: Vec<Value> =
-        outcome.phases.iter().map(|(name, seconds)| json!({"name": name, "seconds": rounded(*seconds)})).collect();
+    let phases: Vec<Value> = outcome.phases.iter().map(phase).collect();
     let object = json!({
         "lariat": version,
         "command": outcome.command,
@@ -61,8 +60,44 @@ fn property(property: &PropertyOutcome) -> Value {
             "deadlocks": counts.deadlocks,
             "accepting": counts.accepting,
         })),
-        "counterexamples": u8::from(counterexample.is_some()),
+        "counterexamples": property.cycles.as_ref().map_or(u64::from(counterexample.is_some()), |cycles| cycles.found),
         "counterexample": counterexample,
+        "cycles": property.cycles.as_ref().map(cycles),
+    })
+}
+
+/// What is known of all counterexamples.
+fn cycles(cycles: &CyclesSummary) -> Value {
+    let components = cycles.components.iter().map(|component| {
+        json!({
+            "states": component.states,
+            "accepting": component.accepting,
+            "edges": component.edges,
+            "distance": component.distance,
+            "cycles": component.cycles,
+        })
+    });
+    let groups = cycles.groups.iter().map(|group| {
+        json!({
+            "cycles": group.cycles,
+            "prefix": group.shortest.0,
+            "cycle": group.shortest.1,
+            "transitions": group.transitions,
+        })
+    });
+    json!({
+        "found": cycles.found,
+        "complete": cycles.incomplete.is_none(),
+        "incomplete": cycles.incomplete,
+        "replayed": cycles.replayed,
+        "components": cycles.n_components,
+        "first_components": components.collect::<Vec<_>>(),
+        "groups": cycles.n_groups,
+        "first_groups": groups.collect::<Vec<_>>(),
+        "common": cycles.common,
+        "only_bad": cycles.only_bad,
+        "good_runs": cycles.good_runs,
+        "directory": cycles.directory,
     })
 }
 
@@ -72,8 +107,11 @@ fn disk(outcome: &Outcome) -> Value {
     json!({"peak": peak, "stored": stored, "bytes_per_state": (bytes_per_state * 1e3).round() / 1e3})
 }
 
-fn io(outcome: &Outcome) -> Value {
-    let io = outcome.disk.as_ref().map_or(IoSummary::default(), |disk| disk.io);
+fn phase(phase: &PhaseSummary) -> Value {
+    json!({"name": phase.name, "seconds": rounded(phase.seconds), "times": phase.times})
+}
+
+fn transfers(io: &IoSummary) -> Value {
     json!({
         "read_ops": io.read_ops,
         "write_ops": io.write_ops,
@@ -81,9 +119,27 @@ fn io(outcome: &Outcome) -> Value {
         "random_writes": io.random_writes,
         "bytes_read": io.bytes_read,
         "bytes_written": io.bytes_written,
-        "block": io.block(),
-        "mode": outcome.disk.as_ref().map(|disk| disk.mode.as_str()),
     })
+}
+
+fn io(outcome: &Outcome) -> Value {
+    let disk = outcome.disk.as_ref();
+    let io = disk.map_or(IoSummary::default(), |disk| disk.io);
+    let bounds = outcome.io_bounds();
+    let line = |line: &IoLine| {
+        let mut value = transfers(&line.io);
+        value["phase"] = json!(line.phase);
+        value["kind"] = json!(line.kind);
+        value
+    };
+    let mut value = transfers(&io);
+    value["block"] = json!(io.block());
+    value["mode"] = json!(disk.map(|disk| disk.mode.as_str()));
+    value["seconds_waited"] = json!(rounded(disk.map_or(0.0, |disk| disk.seconds_waited)));
+    value["scan"] = json!(bounds.map(|bounds| bounds.scan));
+    value["sort"] = json!(bounds.map(|bounds| bounds.sort));
+    value["by_phase"] = disk.map_or(Vec::new(), |disk| disk.io_lines.iter().map(line).collect()).into();
+    value
 }
 
 fn rounded(seconds: f64) -> f64 {

@@ -29,7 +29,7 @@ use crate::level_log::LevelLog;
 use crate::path::rebuild_paths;
 use crate::tally::{Tally, lock};
 use crate::{Context, Exploration, Extent, Goal, SearchError};
-use lariat_base::{Event, Limit};
+use lariat_base::Limit;
 use lariat_disk::{Disk, FileKind};
 use lariat_graph::{Edges, Graph, RowBuffer, Rows};
 use lariat_storage::{
@@ -115,7 +115,6 @@ fn run(search: &Mutex<Search<'_>>, tally: &Tally) -> Result<(), SearchError> {
 
 struct Search<'s> {
     tally: &'s Tally<'s>,
-    disk: &'s dyn Disk,
     states: LevelLog<'s>,
     positions: PositionTable<'s>,
     finder: RowFinder<'s>,
@@ -146,7 +145,6 @@ impl<'s> Search<'s> {
         let memory = Reservation::new(batch_bytes + RECENT_BYTES, budget).map_err(StorageError::from)?;
         Ok(Self {
             tally,
-            disk,
             states: LevelLog::new(RowLog::new(disk, "states", shares.log, budget)),
             positions: PositionTable::new(shares.table_bytes, budget)?,
             finder: RowFinder::new(shares.reads_at_once),
@@ -285,8 +283,7 @@ impl<'s> Search<'s> {
     }
 
     fn begin_phase(&self, name: &'static str) {
-        self.tally.context.observer.event(&Event::Phase(name));
-        self.disk.counters().begin_phase(name);
+        self.tally.context.begin_phase(name);
     }
 }
 

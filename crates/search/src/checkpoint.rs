@@ -15,11 +15,7 @@ pub(crate) fn begin(context: &Context, algorithm: &str) -> Manifest {
 }
 
 /// What this search published, if it did; everything else is removed from disk.
-pub(crate) fn take_up(
-    context: &Context,
-    disk: &dyn Disk,
-    algorithm: &str,
-) -> Result<Option<Manifest>, SearchError> {
+pub(crate) fn take_up(context: &Context, disk: &dyn Disk, algorithm: &str) -> Result<Option<Manifest>, SearchError> {
     let Some(manifest) = Manifest::open(disk, context.budget)? else {
         return Ok(None);
     };

@@ -11,7 +11,6 @@ use crate::expansion::{BATCH_ROWS, Expansion, Work};
 use crate::level_log::LevelLog;
 use crate::tally::{Tally, lock};
 use crate::{Context, SearchError};
-use lariat_base::Event;
 use lariat_disk::{Disk, FileKind};
 use lariat_graph::{Edges, RowBuffer, Rows};
 use lariat_storage::{HashTable, RowLog, RowLogOptions, RowLogReader, Table, hash_row};
@@ -49,7 +48,6 @@ pub(crate) trait Compared: Send {
 /// The search, as far as it has come.
 pub(crate) struct Delayed<'s, C> {
     tally: &'s Tally<'s>,
-    disk: &'s dyn Disk,
     visited: LevelLog<'s>,
     candidates: HashTable<'s>,
     compared: C,
@@ -69,7 +67,7 @@ impl<'s, C: Compared> Delayed<'s, C> {
         let budget = tally.context.budget;
         let candidates = HashTable::new(table, tally.graph.row_bytes(), shares.table_bytes, budget)?;
         let visited = LevelLog::new(RowLog::new(disk, "visited", shares.log, budget));
-        Ok(Self { tally, disk, visited, candidates, compared, level: None, hashes: Vec::new() })
+        Ok(Self { tally, visited, candidates, compared, level: None, hashes: Vec::new() })
     }
 
     /// Searches from the initial states until there is nothing new, or the search is stopped.
@@ -162,8 +160,7 @@ impl<'s, C: Compared> Delayed<'s, C> {
     }
 
     fn begin_phase(&self, name: &'static str) {
-        self.tally.context.observer.event(&Event::Phase(name));
-        self.disk.counters().begin_phase(name);
+        self.tally.context.begin_phase(name);
     }
 }
 

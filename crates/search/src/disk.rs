@@ -13,6 +13,9 @@
 //!                                      visited runs  --- subtract ------+--> run of new states, to be expanded
 //! ```
 //!
+//! While what is doubtful fits into memory, a pass is *short*: nothing is written, and what it finds stays in memory. Graphs that are deep
+//! and narrow need many passes, and most of them are short.
+//!
 //! A run of new states is the queue, too: states are expanded by reading it once, in its order. While few states wait, they are expanded
 //! from the buffer itself, so a graph that is deep and narrow makes as few runs as one that is wide.
 //!
@@ -30,6 +33,7 @@ mod checkpoint;
 mod frontier;
 mod hand_over;
 mod shares;
+mod short_pass;
 mod visited;
 mod worker;
 
@@ -37,11 +41,12 @@ use crate::tally::Tally;
 use crate::{Context, Exploration, Extent, Goal, SearchError, ebfs, ram};
 use frontier::Frontier;
 pub use hand_over::{Handed, hand_over};
-use lariat_base::{Event, Limit};
+use lariat_base::Limit;
 use lariat_disk::Disk;
 use lariat_graph::{Graph, RowBuffer};
 use lariat_storage::{Key, RowFilter, Run, for_row_width};
 use shares::Shares;
+use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use visited::{Files, Visited};
@@ -71,7 +76,7 @@ fn find_paths(
 ) -> Result<(), SearchError> {
     for (goal, path) in goals.iter().zip(&mut exploration.paths) {
         if path.is_some() {
-            context.observer.event(&Event::Phase("path"));
+            context.begin_phase("path");
             let mut found = ram::explore(graph, &[*goal], Extent::UntilGoals, context)?;
             *path = found.paths.pop().flatten();
             if path.is_none() && found.limit == Some(Limit::Memory) {
@@ -115,6 +120,8 @@ struct Shared<'s, K: Key> {
 
 struct Search<'s, K: Key> {
     shared: Shared<'s, K>,
+    /// Short passes since something was published.
+    short_passes: Cell<u32>,
 }
 
 impl<'s, K: Key> Search<'s, K> {
@@ -139,7 +146,7 @@ impl<'s, K: Key> Search<'s, K> {
             tally: Tally::new(graph, goals, extent, context),
             shares,
         };
-        Ok(Self { shared })
+        Ok(Self { shared, short_passes: Cell::new(0) })
     }
 
     fn run(&self) -> Result<Exploration, SearchError> {
@@ -153,14 +160,17 @@ impl<'s, K: Key> Search<'s, K> {
             workers[0].find(initial.as_rows())?;
         }
         loop {
-            shared.context.observer.event(&Event::Phase("explore"));
+            shared.context.begin_phase("explore");
             self.round(&mut workers)?;
             if shared.tally.is_stopped() && shared.tally.limit().is_none() {
                 break;
             }
             // What was left to a worker that has not come for it is nowhere else.
             for keys in shared.frontier.take_left() {
-                workers[0].adopt(keys)?;
+                workers[0].adopt(&keys)?;
+            }
+            if self.short_pass(&mut workers)? {
+                continue;
             }
             // The buffers' memory is free for the pass.
             workers.iter_mut().try_for_each(Worker::end_round)?;
@@ -185,14 +195,15 @@ impl<'s, K: Key> Search<'s, K> {
         let shared = &self.shared;
         let mut visited = shared.visited();
         let reading = shared.frontier.take_runs();
-        shared.context.observer.event(&Event::Phase("merge"));
+        shared.context.begin_phase("merge");
         visited.merge(&shared.files, reading.as_deref())?;
-        shared.context.observer.event(&Event::Phase("check"));
+        shared.context.begin_phase("check");
         let new = visited.check_doubtful(&shared.files)?;
         shared.tally.add_states(new.iter().map(Run::rows).sum());
         visited.waiting.extend(new);
         let waiting = visited.waiting.iter().filter(|run| Some(run.name()) != reading.as_deref());
         waiting.for_each(|run| shared.frontier.push(run.clone()));
+        self.short_passes.set(0);
         self.publish(&mut visited)
     }
 

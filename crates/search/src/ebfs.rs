@@ -29,7 +29,6 @@ use crate::expansion::{BATCH_ROWS, Expansion, Work};
 use crate::path::{Levels, rebuild_paths};
 use crate::tally::{Tally, lock};
 use crate::{Context, Exploration, Extent, Goal, SearchError};
-use lariat_base::Event;
 use lariat_disk::Disk;
 use lariat_graph::{Edges, Graph, RowBuffer, Rows};
 use lariat_storage::stream::RowStream;
@@ -67,6 +66,33 @@ pub(crate) fn explore_within(
 
 /// What the names of levels begin with.
 const LEVEL: &str = "level-";
+/// What is there when a level is complete.
+pub(crate) struct LevelEnd {
+    /// States of all levels, and edges of those that were expanded.
+    pub(crate) states: u64,
+    pub(crate) transitions: u64,
+    /// The runs of all states, and those of the newest level, which may be among them; none if there are no more levels.
+    pub(crate) runs: Vec<String>,
+    pub(crate) newest: Vec<String>,
+}
+
+/// Called when a level is complete; the memory is free. False ends the search.
+pub(crate) type AfterLevel<'a> = dyn FnMut(LevelEnd) -> bool + 'a;
+
+/// Searches everything, level by level, as long as somebody wants more.
+pub(crate) fn explore_levels(
+    graph: &dyn Graph,
+    context: &Context,
+    after: &mut AfterLevel<'_>,
+) -> Result<Exploration, SearchError> {
+    let tally = Tally::new(graph, &[], Extent::Everything, context);
+    let disk = context.disk.ok_or(SearchError::NoDisk)?;
+    for_row_width!(graph.row_bytes(), K => {
+        let mut search = Search::<K>::new(&tally, disk, None);
+        search.after_level = Some(after);
+        search.run()
+    })
+}
 
 type Unit = fn((), ()) -> ();
 fn unit((): (), (): ()) {}
@@ -81,6 +107,7 @@ struct Search<'s, K: Key> {
     /// For each level which parts it has; its files stay if there are goals.
     levels: Vec<u64>,
     keeps_levels: bool,
+    after_level: Option<&'s mut AfterLevel<'s>>,
 }
 
 impl<'s, K: Key> Search<'s, K> {
@@ -94,6 +121,7 @@ impl<'s, K: Key> Search<'s, K> {
             n_merged: 0,
             levels: Vec::new(),
             keeps_levels: !tally.goals.is_empty(),
+            after_level: None,
         }
     }
 
@@ -117,7 +145,7 @@ impl<'s, K: Key> Search<'s, K> {
             candidates.push(K::from_row(row), ())?;
         }
         let mut frontier = self.new_level(vec![candidates.into_pieces()?])?;
-        while frontier.rows() > 0 && !self.tally.is_over() {
+        while self.end_level(&frontier) && !self.tally.is_over() {
             let candidates = self.expand(&frontier)?;
             if self.tally.is_stopped() {
                 break;
@@ -126,6 +154,19 @@ impl<'s, K: Key> Search<'s, K> {
             frontier = self.new_level(candidates)?;
         }
         Ok(())
+    }
+
+    /// Tells whoever wants to know that a level is complete; whether the search goes on.
+    fn end_level(&mut self, newest: &RunParts<'s, K>) -> bool {
+        if let Some(after) = &mut self.after_level {
+            let counts = self.tally.result();
+            let runs = self.visited.iter().flat_map(RunParts::files).map(str::to_owned).collect();
+            let newest = newest.files().map(str::to_owned).collect();
+            if !after(LevelEnd { states: counts.states, transitions: counts.transitions, runs, newest }) {
+                self.tally.stop();
+            }
+        }
+        newest.rows() > 0
     }
 
     /// Where one thread collects successors.
@@ -206,8 +247,7 @@ impl<'s, K: Key> Search<'s, K> {
     }
 
     fn begin_phase(&self, name: &'static str) {
-        self.tally.context.observer.event(&Event::Phase(name));
-        self.disk.counters().begin_phase(name);
+        self.tally.context.begin_phase(name);
     }
 }
 

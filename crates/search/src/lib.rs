@@ -16,23 +16,32 @@
 //! | `map`: an accepting cycle, on disk | `map.rs` |
 //! | `ndfs`: an accepting cycle | `ndfs.rs` |
 //! | `scc`: an accepting cycle | `scc.rs` |
+//! | `ddfs`: an accepting cycle, semi-external | `ddfs.rs` |
+//! | `daac`: all accepting cycles, semi-external | `daac.rs` |
+//! | `minimal`: a shortest lasso, semi-external | `minimal.rs` |
+//! | `iddfs`: an accepting cycle, semi-external, on the fly | `iddfs.rs` |
 //!
 //! `reference.rs` is the plain version that the others are tested against, and that writes out small graphs.
 
 pub mod cbfs;
 mod checkpoint;
+pub mod daac;
 pub mod dac;
+pub mod ddfs;
 mod delayed;
 pub mod disk;
 pub mod ebfs;
+mod enumerate;
 mod expansion;
 pub mod flash;
+pub mod iddfs;
 pub mod ioemc;
 pub mod las;
 mod lasso;
 mod level_log;
 pub mod local;
 pub mod map;
+pub mod minimal;
 pub mod mono;
 pub mod ndfs;
 mod nested;
@@ -45,15 +54,21 @@ mod route;
 pub mod scc;
 mod sets;
 mod tally;
+mod tree;
+mod trim;
+mod trimmed_graph;
 
 #[cfg(test)]
 mod external_tests;
 #[cfg(test)]
 mod liveness_tests;
+#[cfg(test)]
+mod semi_external_tests;
 
+pub use enumerate::{HashPlacement, PROPERTY, forget_other_property};
 pub use lasso::{Lasso, LassoSearch};
 
-use lariat_base::{BudgetExceeded, Limit, MemoryBudget, Observer, StopSignal};
+use lariat_base::{BudgetExceeded, Event, Limit, MemoryBudget, Observer, StopSignal};
 use lariat_disk::Disk;
 use lariat_graph::GraphError;
 use lariat_storage::StorageError;
@@ -73,6 +88,16 @@ pub struct Context<'c> {
     pub disk: Option<&'c dyn Disk>,
     /// What a search that can be gone on with notes beside its own state: which check it belongs to.
     pub labels: &'c [(&'c str, String)],
+}
+
+impl Context<'_> {
+    /// A named part of the work begins: what is read and written from now on belongs to it.
+    pub fn begin_phase(&self, name: &'static str) {
+        self.observer.event(&Event::Phase(name));
+        if let Some(disk) = self.disk {
+            disk.counters().begin_phase(name);
+        }
+    }
 }
 
 /// What a search for states looks for.
@@ -167,9 +192,15 @@ impl fmt::Display for SearchError {
             SearchError::NoDisk => write!(f, "internal error: a search on disk was given no disk"),
             SearchError::Thread(why) => write!(f, "a worker thread failed: {why}"),
             SearchError::StateTwice => write!(f, "internal error: a state was stored twice"),
-            SearchError::OutOfDisk { states, error } => write!(f, "{error}; {states} pairs of states were stored by then"),
-            SearchError::RowsTooWide { got, most } => write!(f, "rows of {got} bytes cannot be stored, {most} is the most"),
-            SearchError::TooManyEdges => write!(f, "more than two billion edges lead to one state, which dac cannot count"),
+            SearchError::OutOfDisk { states, error } => {
+                write!(f, "{error}; {states} pairs of states were stored by then")
+            }
+            SearchError::RowsTooWide { got, most } => {
+                write!(f, "rows of {got} bytes cannot be stored, {most} is the most")
+            }
+            SearchError::TooManyEdges => {
+                write!(f, "more than two billion edges lead to one state, which dac cannot count")
+            }
             SearchError::PathLost => write!(f, "internal error: a stored state was not found again"),
         }
     }

@@ -17,7 +17,6 @@ struct Algorithm {
     search: Search,
 }
 
-
 fn run_dac(
     graph: &RandomGraph,
     context: &Context<'_>,
@@ -44,6 +43,7 @@ fn run_dac(
         tiers_max: 2 + random.below(6),
         rows_to_share: random.below(100) as u64,
         checkpoint_rows: random.below(200) as u64,
+        publish_after: Duration::ZERO,
     };
     dac::find_lasso_within(graph, options, context, Some(shares))
 }
@@ -73,6 +73,7 @@ fn run_map(
         tiers_max: 2 + random.below(6),
         rows_to_share: random.below(100) as u64,
         checkpoint_rows: random.below(200) as u64,
+        publish_after: Duration::ZERO,
     };
     map::find_lasso_within(graph, context, Some(shares))
 }
@@ -268,11 +269,15 @@ fn verdicts_agree_whatever_the_shares_are(algorithm: &Algorithm) {
         let disk = FaultyDisk::default();
         let found = search(algorithm, &graph, &disk, Some(seed)).unwrap();
         check(algorithm, &graph, &truth, &found, &format!("seed {seed}"));
-                let total = disk.counters().total();
+        let total = disk.counters().total();
         io = (io.0 + total.reads(), io.1 + total.writes());
     }
     assert!((400..1600).contains(&n_accepted), "both verdicts are frequent: {n_accepted}");
-    assert!(algorithm.name == "with_las" || io.0 > 5_000 && io.1 > 5_000, "{} hardly used the disk: {io:?}", algorithm.name);
+    assert!(
+        algorithm.name == "with_las" || io.0 > 5_000 && io.1 > 5_000,
+        "{} hardly used the disk: {io:?}",
+        algorithm.name
+    );
 }
 
 fn small_budgets_are_kept_on_larger_graphs(algorithm: &Algorithm) {

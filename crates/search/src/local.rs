@@ -26,7 +26,6 @@ use crate::level_log::LevelLog;
 use crate::path::rebuild_paths;
 use crate::tally::Tally;
 use crate::{Context, Exploration, Extent, Goal, SearchError};
-use lariat_base::Event;
 use lariat_disk::Disk;
 use lariat_graph::{Graph, RowBuffer};
 use lariat_storage::stream::RowStream;
@@ -69,8 +68,7 @@ pub(crate) fn explore_within(
     let (mut visited, compared) = search.into_parts();
     let mut levels = visited.n_levels() as u64;
     if compared.has_skipped && !tally.is_stopped() {
-        context.observer.event(&Event::Phase("recount"));
-        disk.counters().begin_phase("recount");
+        context.begin_phase("recount");
         let width = graph.row_bytes();
         levels = for_row_width!(width, K => recount::<K>(&tally, disk, &mut visited))?;
     }

@@ -33,7 +33,6 @@ use crate::expansion::{BATCH_BYTES, BATCH_ROWS, Expansion, Work};
 use crate::path::source_of;
 use crate::tally::{Hit, Tally, lock};
 use crate::{Context, Exploration, Extent, Goal, SearchError};
-use lariat_base::Event;
 use lariat_disk::{Disk, FileKind};
 use lariat_graph::{Edges, Graph, RowBuffer, Rows};
 use lariat_storage::{HashTable, RowLogOptions, Table, TableFull, hash_row};
@@ -119,7 +118,6 @@ fn run(search: &Mutex<Search<'_>>, tally: &Tally) -> Result<(), SearchError> {
 
 struct Search<'s> {
     tally: &'s Tally<'s>,
-    disk: &'s dyn Disk,
     entries: Entries,
     partitions: Partitions<'s>,
     /// The states of the partition whose turn it is.
@@ -142,7 +140,6 @@ impl<'s> Search<'s> {
         let log = RowLogOptions::within(entries.bytes(), 2 * shares.transfer_bytes, FileKind::Table);
         Ok(Self {
             tally,
-            disk,
             entries,
             partitions: Partitions::new(disk, entries, log, shares.pending_bytes, budget),
             table: HashTable::new(table, width, shares.table_bytes, budget)?,
@@ -238,8 +235,7 @@ impl<'s> Search<'s> {
     }
 
     fn begin_phase(&self, name: &'static str) {
-        self.tally.context.observer.event(&Event::Phase(name));
-        self.disk.counters().begin_phase(name);
+        self.tally.context.begin_phase(name);
     }
 }
 

@@ -7,7 +7,6 @@
 use crate::SearchError;
 use crate::expansion::{BATCH_BYTES, BATCH_ROWS};
 use crate::tally::{Hit, Tally};
-use lariat_base::Event;
 use lariat_graph::{Edges, Expander, Rows};
 
 /// Where the states of each level are.
@@ -27,7 +26,7 @@ pub(crate) fn rebuild_paths(tally: &Tally, levels: &mut dyn Levels) -> Result<Ve
 
 /// The path to a state, found level by level.
 fn rebuild_path(tally: &Tally, levels: &mut dyn Levels, hit: Hit) -> Result<Vec<Vec<u8>>, SearchError> {
-    tally.context.observer.event(&Event::Phase("path"));
+    tally.context.begin_phase("path");
     let mut expander = tally.graph.expander();
     let mut edges = Edges::bounded(hit.row.len(), BATCH_BYTES);
     let mut path = vec![hit.row];

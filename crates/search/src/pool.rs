@@ -80,8 +80,7 @@ impl<'s, K: Key, V: Value> Pool<'s, K, V> {
         rows_max: u64,
     ) -> Self {
         let row = vec![0; tally.graph.row_bytes()];
-        let waiting =
-            Mutex::new(Waiting { queue, reader: None, open, row, n_taken: 0, n_idle: 0, has_ended: false });
+        let waiting = Mutex::new(Waiting { queue, reader: None, open, row, n_taken: 0, n_idle: 0, has_ended: false });
         Self { tally, waiting, condition: Condvar::new(), n_workers, rows_max: rows_max.max(1), queue_mark: false }
     }
 
@@ -91,12 +90,7 @@ impl<'s, K: Key, V: Value> Pool<'s, K, V> {
     }
 
     /// Takes states; none when the round has ended. It ends when nothing is left, or enough was taken, or `is_full`.
-    pub(crate) fn take(
-        &self,
-        batch: &mut RowBuffer,
-        taken: &mut Taken<V>,
-        is_full: bool,
-    ) -> Result<(), SearchError> {
+    pub(crate) fn take(&self, batch: &mut RowBuffer, taken: &mut Taken<V>, is_full: bool) -> Result<(), SearchError> {
         taken.values.clear();
         let mut waiting = lock(&self.waiting);
         waiting.has_ended |= is_full || waiting.n_taken >= self.rows_max;

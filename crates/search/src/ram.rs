@@ -1,8 +1,10 @@
 //! Breadth-first search in memory, level by level, by any number of threads.
 //!
-//! Every thread has a part of the visited set, which the hash of a row decides, so that no lock is ever waited for. A worker takes rows
-//! of the level in batches and expands them; it stores the successors that are its own, and sends the others to the workers that they
-//! belong to. What is new is the next level. Levels too small to share are expanded by one thread.
+//! The visited set has several parts for every thread, each with a lock; the hash of a row decides its part. A worker takes rows of the
+//! level in batches, expands them, and stores the successors part by part, so that a lock is taken for many rows; a part that another
+//! worker has is put off. What a worker finds to be new it queues for the next level in the order in which it found it: states found
+//! one after the other have successors in common, which are then met while the first of them is still known. Levels too small to share
+//! are expanded by one thread.
 //!
 //! Nothing is kept to remember by which edge a state was found; paths are rebuilt backwards (`path.rs`).
 //!
@@ -20,9 +22,9 @@ use crate::tally::{Tally, lock};
 use crate::{Context, Exploration, Extent, Goal, SearchError};
 use lariat_base::Limit;
 use lariat_graph::{Edges, Expander, Graph, RowBuffer, Rows};
-use lariat_storage::{LevelQueue, LevelQueueWriter, Manifest, NewRows, Recent, RowSet, TableFull, owner_of};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use lariat_storage::{LevelQueue, LevelQueueWriter, Manifest, NewRows, Recent, RowPools, RowSet, TableFull, part_of};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, TryLockError};
 
 /// Levels with fewer rows than this for each thread are not worth waking threads for.
 const ROWS_TO_SHARE: u64 = 2048;
@@ -31,13 +33,11 @@ const ROWS_TO_SHARE: u64 = 2048;
 const QUEUE_SHARE: u64 = 4;
 const QUEUE_BYTES_MIN: u64 = 1 << 20;
 /// Rows that are expanded together.
-const BATCH_ROWS: usize = 256;
+const BATCH_ROWS: usize = 512;
 /// Their successors take no more bytes than this, unless those of one row do.
 const BATCH_BYTES: usize = 4 << 20;
-/// Rows that are sent together.
-const LETTER_ROWS: usize = 1024;
-/// Letters that may wait for a worker before those who write to it wait, too.
-const LETTERS_MAX: usize = 64;
+/// Parts of the visited set for each thread, if there are several threads.
+const PARTS_PER_THREAD: usize = 4;
 /// Expressions are evaluated recursively; the front end bounds their depth with this in mind.
 const STACK_BYTES: usize = 64 << 20;
 
@@ -62,25 +62,22 @@ pub fn explore_or_hand_over(
     context: &Context,
     successor: Option<Successor<'_>>,
 ) -> Result<Exploration, SearchError> {
+    let n_threads = context.threads.max(1);
     let keeps_levels = successor.is_some() || !goals.is_empty();
-    let queue = LevelQueue::new(graph.row_bytes(), context.budget);
-    let shared = Shared::new(Tally::new(graph, goals, extent, context), &queue);
-    let mut workers = (0..shared.n_workers())
-        .map(|me| Worker::new(&shared, me, keeps_levels))
-        .collect::<Result<Vec<_>, SearchError>>()?;
+    let queue = LevelQueue::new(graph.row_bytes(), n_threads, context.budget);
+    let pools = RowPools::new(graph.row_bytes(), context.budget);
+    let shared = Shared::new(Tally::new(graph, goals, extent, context), &queue, &pools, keeps_levels)?;
+    let mut workers: Vec<Worker> = (0..n_threads).map(|me| Worker::new(&shared, me)).collect();
 
     let mut initial = RowBuffer::new(graph.row_bytes());
     graph.initial(&mut initial);
-    for row in initial.as_rows().iter() {
-        let (owner, _) = owner_of(row, workers.len());
-        workers[owner].insert(Rows::new(row, row.len()), None, 0)?;
-    }
-    finish_level(&mut workers)?;
+    workers[0].store(initial.as_rows(), 0)?;
+    queue.finish(&mut workers[0].queue);
     let mut n_levels = 0;
     let mut counted = Manifest::new();
     shared.tally.note(&mut counted);
     loop {
-        let n_rows = workers.iter_mut().map(|worker| worker.visited.seal_level()).sum();
+        let n_rows = shared.parts.iter().map(|part| lock(part).seal_level()).sum();
         if n_rows == 0 || shared.is_stopped() {
             break;
         }
@@ -90,32 +87,33 @@ pub fn explore_or_hand_over(
         n_levels += 1;
         queue.next_level();
         shared.queue_bytes_max.store(QUEUE_BYTES_MIN.max(context.budget.used() / QUEUE_SHARE), Ordering::Relaxed);
-        expand_level(&shared, &mut workers, n_rows)?;
+        expand_level(&mut workers, n_rows)?;
     }
+    drop(workers);
     if let (Some(successor), Some(Limit::Memory)) = (successor, shared.tally.limit()) {
         // The number of states is what is there now.
         counted.set_number("states", shared.tally.states());
-        successor(&Ended { workers: &workers, level: n_levels.saturating_sub(1), counted })?;
+        successor(&Ended { shared: &shared, level: n_levels.saturating_sub(1), counted })?;
         return Ok(shared.tally.result());
     }
     let mut exploration = shared.tally.result();
     exploration.levels = n_levels as u64;
-    exploration.stored_bytes = workers.iter().map(|worker| worker.visited.memory_bytes()).sum();
-    exploration.paths = rebuild_paths(&shared.tally, &mut VisitedLevels(&workers))?;
+    exploration.stored_bytes = pools.memory_bytes();
+    exploration.paths = rebuild_paths(&shared.tally, &mut VisitedLevels(&shared))?;
     Ok(exploration)
 }
 
 /// A search whose memory is used up, while a level was being expanded.
-struct Ended<'e, 'w> {
-    workers: &'e [Worker<'w>],
+struct Ended<'e> {
+    shared: &'e Shared<'e>,
     level: usize,
     /// What was counted before that level.
     counted: Manifest,
 }
 
-impl Handed for Ended<'_, '_> {
+impl Handed for Ended<'_> {
     fn row_bytes(&self) -> usize {
-        self.workers[0].shared.tally.graph.row_bytes()
+        self.shared.tally.graph.row_bytes()
     }
 
     fn visit(
@@ -123,7 +121,7 @@ impl Handed for Ended<'_, '_> {
         expanded: bool,
         visit: &mut dyn FnMut(Rows<'_>) -> Result<(), SearchError>,
     ) -> Result<(), SearchError> {
-        self.workers.iter().try_for_each(|worker| worker.visited.for_rows_before(self.level, expanded, &mut *visit))
+        self.shared.parts.iter().try_for_each(|part| lock(part).for_rows_before(self.level, expanded, &mut *visit))
     }
 
     fn note(&self, manifest: &mut Manifest) {
@@ -135,32 +133,33 @@ impl Handed for Ended<'_, '_> {
 struct Shared<'s> {
     tally: Tally<'s>,
     queue: &'s LevelQueue<'s>,
-    /// For each worker the rows that others found for it.
-    inboxes: Vec<Mutex<Vec<RowBuffer>>>,
-    /// Workers that send no more in this level.
-    n_done: AtomicUsize,
+    /// The visited set.
+    parts: Vec<Mutex<RowSet<'s>>>,
     /// Bytes that the queue may take.
     queue_bytes_max: AtomicU64,
-    /// Whether the workers take turns.
-    sequential: AtomicBool,
     label_goals: bool,
 }
 
 impl<'s> Shared<'s> {
-    fn new(tally: Tally<'s>, queue: &'s LevelQueue<'s>) -> Self {
-        Self {
+    fn new(
+        tally: Tally<'s>,
+        queue: &'s LevelQueue<'s>,
+        pools: &'s RowPools<'s>,
+        keeps_levels: bool,
+    ) -> Result<Self, SearchError> {
+        let n_parts = match tally.context.threads {
+            0 | 1 => 1,
+            n => n * PARTS_PER_THREAD,
+        };
+        let part = |_| RowSet::new(n_parts, keeps_levels, pools).map(Mutex::new);
+        let parts = (0..n_parts).map(part).collect::<Result<_, TableFull>>();
+        Ok(Self {
             label_goals: tally.has_label_goals(),
-            inboxes: (0..tally.context.threads.max(1)).map(|_| Mutex::default()).collect(),
             tally,
             queue,
-            n_done: AtomicUsize::new(0),
+            parts: parts.map_err(|_| SearchError::BudgetTooSmall)?,
             queue_bytes_max: AtomicU64::new(QUEUE_BYTES_MIN),
-            sequential: AtomicBool::new(true),
-        }
-    }
-
-    fn n_workers(&self) -> usize {
-        self.inboxes.len()
+        })
     }
 
     fn is_stopped(&self) -> bool {
@@ -168,65 +167,63 @@ impl<'s> Shared<'s> {
     }
 }
 
+/// Rows of a batch that belong to the same part.
+struct Found {
+    rows: RowBuffer,
+    hashes: Vec<u64>,
+    /// Their places in the batch.
+    places: Vec<u32>,
+}
+
 /// One thread's share of the search; it keeps its buffers from level to level.
 struct Worker<'w> {
     shared: &'w Shared<'w>,
     me: usize,
-    visited: RowSet<'w>,
     recent: Recent,
     expander: Box<dyn Expander + 'w>,
     edges: Edges,
-    /// Rows found that belong to this worker, and their hashes.
-    own: RowBuffer,
-    own_hashes: Vec<u64>,
-    /// Rows found that belong to others.
-    letters: Vec<RowBuffer>,
+    /// For each part what is to be stored there.
+    found: Vec<Found>,
+    /// For each row of a batch whether it is to be queued.
+    queued: Vec<bool>,
     queue: LevelQueueWriter,
     new_rows: RowBuffer,
     labels: Vec<u64>,
 }
 
 impl<'w> Worker<'w> {
-    fn new(shared: &'w Shared<'w>, me: usize, keeps_levels: bool) -> Result<Self, SearchError> {
+    fn new(shared: &'w Shared<'w>, me: usize) -> Self {
         let width = shared.tally.graph.row_bytes();
-        let visited = RowSet::new(width, shared.n_workers(), keeps_levels, shared.tally.context.budget);
-        Ok(Self {
+        let found = |_| Found { rows: RowBuffer::new(width), hashes: Vec::new(), places: Vec::new() };
+        Self {
             shared,
             me,
-            visited: visited.map_err(|_| SearchError::BudgetTooSmall)?,
             recent: Recent::new(width),
             expander: shared.tally.graph.expander(),
             edges: Edges::bounded(width, BATCH_BYTES),
-            own: RowBuffer::new(width),
-            own_hashes: Vec::new(),
-            letters: (0..shared.n_workers()).map(|_| RowBuffer::new(width)).collect(),
-            queue: LevelQueueWriter::default(),
+            found: shared.parts.iter().map(found).collect(),
+            queued: Vec::new(),
+            queue: LevelQueueWriter::new(me),
             new_rows: RowBuffer::new(width),
             labels: Vec::new(),
-        })
+        }
     }
 
-    /// Works on the level together with the others until it is complete, or the search is stopped.
+    /// Works on the level, with others or alone, until it is complete, or the search is stopped.
     fn work_on_level(&mut self) -> Result<(), SearchError> {
-        let result = self.expand_rows().and_then(|()| self.send_all());
+        let result = self.expand_rows();
         if result.is_err() {
             self.shared.tally.stop();
         }
-        // Release: who sees that all are done sees what they sent.
-        self.shared.n_done.fetch_add(1, Ordering::Release);
-        result?;
-        loop {
-            let all_done = self.shared.n_done.load(Ordering::Acquire) == self.shared.n_workers();
-            let was_empty = !self.read_letters()?;
-            if all_done || self.shared.is_stopped() {
-                break;
-            }
-            if was_empty {
-                std::thread::yield_now();
-            }
-        }
         self.shared.queue.finish(&mut self.queue);
-        Ok(())
+        result
+    }
+
+    /// The numbers of all parts, in an order that differs between workers.
+    fn part_numbers(&self) -> impl Iterator<Item = usize> + use<> {
+        let n_parts = self.shared.parts.len();
+        let first = self.me * PARTS_PER_THREAD;
+        (first..first + n_parts).map(move |part| part % n_parts)
     }
 
     /// Expands rows of the level until there are none left, or the search is stopped.
@@ -238,7 +235,7 @@ impl<'w> Worker<'w> {
     /// Expands rows from the queue, in the order in which they were found.
     fn expand_queued(&mut self) -> Result<(), SearchError> {
         let shared = self.shared;
-        let mut next = shared.queue.take(None);
+        let mut next = shared.queue.take(self.me, None);
         while let Some(chunk) = next {
             let rows = shared.queue.rows(&chunk);
             for batch in rows.bytes().chunks(BATCH_ROWS * rows.width()) {
@@ -246,21 +243,28 @@ impl<'w> Worker<'w> {
                     return Ok(());
                 }
             }
-            next = shared.queue.take(Some(chunk));
+            next = shared.queue.take(self.me, Some(chunk));
         }
         Ok(())
     }
 
     /// Expands rows that the queue had no room for.
     fn expand_pending(&mut self) -> Result<(), SearchError> {
-        let mut batch = RowBuffer::new(self.shared.tally.graph.row_bytes());
-        loop {
-            batch.clear();
-            self.visited.take_pending(BATCH_ROWS, &mut batch);
-            if batch.is_empty() || !self.expand_unless_stopped(batch.as_rows())? {
-                return Ok(());
+        let shared = self.shared;
+        let mut batch = RowBuffer::new(shared.tally.graph.row_bytes());
+        for part in self.part_numbers() {
+            loop {
+                batch.clear();
+                lock(&shared.parts[part]).take_pending(BATCH_ROWS, &mut batch);
+                if batch.is_empty() {
+                    break;
+                }
+                if !self.expand_unless_stopped(batch.as_rows())? {
+                    return Ok(());
+                }
             }
         }
+        Ok(())
     }
 
     /// False if the search is to stop.
@@ -284,86 +288,60 @@ impl<'w> Worker<'w> {
         let (rows, _) = rows.split_at(self.edges.n_sources());
         self.shared.tally.count_expanded(rows, &self.edges);
         let edges = std::mem::replace(&mut self.edges, Edges::new(rows.width()));
-        let routed = self.route(edges.targets(), self.shared.tally.level() + 1);
+        let stored = self.store(edges.targets(), self.shared.tally.level() + 1);
         self.edges = edges;
-        routed.map(|()| rows.len())
+        stored.map(|()| rows.len())
     }
 
-    /// Stores rows of a level that are this worker's own, and sends the others.
-    fn route(&mut self, rows: Rows<'_>, level: usize) -> Result<(), SearchError> {
-        self.own.clear();
-        self.own_hashes.clear();
-        for row in rows.iter() {
-            let (owner, hash) = owner_of(row, self.shared.n_workers());
-            if self.recent.meet(hash, row) {
-                continue;
-            }
-            if owner == self.me {
-                self.own.push(row);
-                self.own_hashes.push(hash);
-            } else {
-                self.letters[owner].push(row);
-            }
-        }
-        let own = std::mem::replace(&mut self.own, RowBuffer::new(rows.width()));
-        let hashes = std::mem::take(&mut self.own_hashes);
-        let inserted = self.insert(own.as_rows(), Some(&hashes), level);
-        (self.own, self.own_hashes) = (own, hashes);
-        inserted?;
-        for to in 0..self.letters.len() {
-            if self.letters[to].len() >= LETTER_ROWS {
-                self.send(to)?;
-            }
-        }
-        self.read_letters().map(|_| ())
-    }
-
-    /// Sends the letter to a worker, once that has not too many unread.
-    fn send(&mut self, to: usize) -> Result<(), SearchError> {
+    /// Stores a batch of rows of a level, queues those that are new, and asks whether they meet a goal.
+    fn store(&mut self, rows: Rows<'_>, level: usize) -> Result<(), SearchError> {
         let shared = self.shared;
-        let letter = std::mem::replace(&mut self.letters[to], RowBuffer::new(shared.tally.graph.row_bytes()));
-        loop {
-            let mut inbox = lock(&shared.inboxes[to]);
-            if inbox.len() < LETTERS_MAX || shared.is_stopped() || shared.sequential.load(Ordering::Relaxed) {
-                inbox.push(letter);
-                return Ok(());
-            }
-            drop(inbox);
-            // The other one may be waiting for this one.
-            if !self.read_letters()? {
-                std::thread::yield_now();
+        let n_parts = self.found.len();
+        for (place, row) in rows.iter().enumerate() {
+            let (part, hash) = part_of(row, n_parts);
+            if !self.recent.meet(hash, row) {
+                let found = &mut self.found[part];
+                found.rows.push(row);
+                found.hashes.push(hash);
+                found.places.push(place as u32);
             }
         }
-    }
-
-    fn send_all(&mut self) -> Result<(), SearchError> {
-        let me = self.me;
-        (0..self.letters.len()).filter(|to| *to != me).try_for_each(|to| self.send(to))
-    }
-
-    /// Stores what others sent; whether there was anything.
-    fn read_letters(&mut self) -> Result<bool, SearchError> {
-        let letters = std::mem::take(&mut *lock(&self.shared.inboxes[self.me]));
-        let level = self.shared.tally.level() + 1;
-        for letter in &letters {
-            self.insert(letter.as_rows(), None, level)?;
-        }
-        Ok(!letters.is_empty())
-    }
-
-    /// Stores rows of a level, and asks of those that are new whether they meet a goal.
-    fn insert(&mut self, rows: Rows<'_>, hashes: Option<&[u64]>, level: usize) -> Result<(), SearchError> {
-        let shared = self.shared;
+        let n_found = self.found.iter().map(|found| found.places.len()).sum();
         let bytes_max = shared.queue_bytes_max.load(Ordering::Relaxed);
+        let has_room = shared.queue.reserve(&mut self.queue, n_found, bytes_max);
+        self.queued.clear();
+        self.queued.resize(rows.len(), false);
+        for waits in [false, true] {
+            self.part_numbers().try_for_each(|part| self.store_part(part, waits, has_room, level))?;
+        }
+        for (row, _) in rows.iter().zip(&self.queued).filter(|(_, queued)| **queued) {
+            shared.queue.push(&mut self.queue, row);
+        }
+        Ok(())
+    }
+
+    /// Stores those rows of a batch that belong to a part, unless another worker has it and this one does not wait.
+    fn store_part(&mut self, part: usize, waits: bool, has_room: bool, level: usize) -> Result<(), SearchError> {
+        let shared = self.shared;
+        let found = &mut self.found[part];
+        if found.places.is_empty() {
+            return Ok(());
+        }
+        let mut visited = match shared.parts[part].try_lock() {
+            Ok(visited) => visited,
+            Err(TryLockError::WouldBlock) if !waits => return Ok(()),
+            Err(_) => lock(&shared.parts[part]),
+        };
         self.new_rows.clear();
         let labelled = shared.label_goals.then_some(&mut self.new_rows);
-        let mut new = NextLevel { queue: shared.queue, writer: &mut self.queue, bytes_max, labelled };
-        let before = self.visited.len();
-        let stored = match hashes {
-            Some(hashes) => self.visited.insert_hashed(rows, hashes, &mut new),
-            None => self.visited.insert(rows, &mut new),
-        };
-        shared.tally.add_states(self.visited.len() - before);
+        let mut new = NextLevel { has_room, places: &found.places, queued: &mut self.queued, labelled };
+        let before = visited.len();
+        let stored = visited.insert_hashed(found.rows.as_rows(), &found.hashes, &mut new);
+        shared.tally.add_states(visited.len() - before);
+        drop(visited);
+        found.rows.clear();
+        found.hashes.clear();
+        found.places.clear();
         self.inserted(stored, level)
     }
 
@@ -387,11 +365,12 @@ impl<'w> Worker<'w> {
     }
 }
 
-/// Where new rows go.
+/// What is noted of new rows.
 struct NextLevel<'i> {
-    queue: &'i LevelQueue<'i>,
-    writer: &'i mut LevelQueueWriter,
-    bytes_max: u64,
+    /// Whether the queue has room for all of the batch.
+    has_room: bool,
+    places: &'i [u32],
+    queued: &'i mut [bool],
     /// Rows whose labels are to be asked for.
     labelled: Option<&'i mut RowBuffer>,
 }
@@ -399,64 +378,52 @@ struct NextLevel<'i> {
 impl NewRows for NextLevel<'_> {
     #[inline(always)]
     fn has_room(&mut self) -> bool {
-        self.queue.has_room(self.writer, self.bytes_max)
+        self.has_room
     }
 
     #[inline(always)]
-    fn new_row(&mut self, row: &[u8], queued: bool) {
-        if queued {
-            self.queue.push(self.writer, row);
-        }
+    fn new_row(&mut self, i: usize, row: &[u8], queued: bool) {
+        self.queued[self.places[i] as usize] = queued;
         if let Some(labelled) = &mut self.labelled {
             labelled.push(row);
         }
     }
 }
 
-fn expand_level(shared: &Shared, workers: &mut [Worker], n_rows: u64) -> Result<(), SearchError> {
-    let is_shared = workers.len() > 1 && n_rows >= ROWS_TO_SHARE * workers.len() as u64;
-    shared.sequential.store(!is_shared, Ordering::Relaxed);
-    if !is_shared {
-        workers.iter_mut().try_for_each(Worker::expand_rows)?;
-        return finish_level(workers);
+fn expand_level(workers: &mut [Worker], n_rows: u64) -> Result<(), SearchError> {
+    if workers.len() == 1 || n_rows < ROWS_TO_SHARE * workers.len() as u64 {
+        return workers[0].work_on_level();
     }
-    shared.n_done.store(0, Ordering::Relaxed);
+    let (first, others) = workers.split_at_mut(1);
     std::thread::scope(|scope| {
         let mut threads = Vec::new();
-        for worker in workers.iter_mut() {
+        for worker in others {
             let builder = std::thread::Builder::new().name("lariat-ram".to_owned()).stack_size(STACK_BYTES);
             let thread = builder
                 .spawn_scoped(scope, move || worker.work_on_level())
                 .map_err(|error| SearchError::Thread(error.to_string()))?;
             threads.push(thread);
         }
-        let broken = |_| SearchError::Thread("it panicked".to_owned());
-        threads.into_iter().try_for_each(|thread| thread.join().map_err(broken)?)
+        let result = first[0].work_on_level();
+        threads.into_iter().fold(result, |result, thread| {
+            let broken = |_| Err(SearchError::Thread("it panicked".to_owned()));
+            result.and(thread.join().unwrap_or_else(broken))
+        })
     })
 }
 
-/// Stores what workers have found for each other, one worker after the other.
-fn finish_level(workers: &mut [Worker]) -> Result<(), SearchError> {
-    workers.iter_mut().try_for_each(Worker::send_all)?;
-    for worker in workers {
-        worker.read_letters()?;
-        worker.shared.queue.finish(&mut worker.queue);
-    }
-    Ok(())
-}
+/// The levels of the visited set.
+struct VisitedLevels<'l>(&'l Shared<'l>);
 
-/// The levels of all workers' sets.
-struct VisitedLevels<'l, 'w>(&'l [Worker<'w>]);
-
-impl Levels for VisitedLevels<'_, '_> {
+impl Levels for VisitedLevels<'_> {
     fn visit(
         &mut self,
         level: usize,
         visit: &mut dyn FnMut(Rows<'_>) -> Result<bool, SearchError>,
     ) -> Result<(), SearchError> {
         let mut goes_on = Ok(true);
-        for worker in self.0 {
-            worker.visited.for_rows_of_level(level, |rows| {
+        for part in &self.0.parts {
+            lock(part).for_rows_of_level(level, |rows| {
                 if matches!(goes_on, Ok(true)) {
                     goes_on = visit(rows);
                 }

@@ -7,7 +7,7 @@
 //! At most the states that are nearer than the target, once in memory and once on disk.
 
 use crate::{Context, Extent, Goal, Lasso, SearchError, ebfs, ram};
-use lariat_base::{Event, Limit};
+use lariat_base::Limit;
 use lariat_graph::{Edges, Expander, Graph, GraphError, RowBuffer, Rows};
 use lariat_storage::Manifest;
 
@@ -18,7 +18,7 @@ pub(crate) fn lasso_through(
     accepting: &[u8],
     context: &Context,
 ) -> Result<Result<Lasso, Limit>, SearchError> {
-    context.observer.event(&Event::Phase("lasso"));
+    context.begin_phase("lasso");
     let mut cycle = match cycle_through(graph, accepting, context)? {
         Ok(Some(cycle)) => cycle,
         Ok(None) => return Err(SearchError::PathLost),

@@ -2,7 +2,7 @@
 //!
 //! One word makes a question one memory access and one atomic step: of threads that meet the same new row at once exactly one is told
 //! that it is new. A row that was met is always recognised; a new one is taken for one that was met with a probability that grows
-//! with the rows: about 3 % at 8 bits a row, 20 % at 3.4.
+//! with the rows: about 5 % at 8 bits a row, 24 % at 3. Two bits for each row are best where bits are scarce, which is where it matters.
 
 use crate::prefetch::prefetch_address;
 use crate::{Reservation, StorageError};
@@ -37,7 +37,7 @@ impl<'b> RowFilter<'b> {
     #[inline(always)]
     fn bits(hash: u64) -> u64 {
         // The high bits choose the word.
-        1 << (hash & 63) | 1 << (hash >> 6 & 63) | 1 << (hash >> 12 & 63)
+        1 << (hash & 63) | 1 << (hash >> 6 & 63)
     }
 
     /// Fetches what the question for this hash reads.
@@ -73,7 +73,7 @@ mod tests {
         let filter = RowFilter::new(100_000, &budget).unwrap();
         let false_positives = (0..100_000).filter(|i| filter.meet(hash(*i))).count();
         assert!((100_000..200_000).all(|i| filter.meet(hash(i % 100_000))));
-        assert!(false_positives < 2_000, "{false_positives} at up to 8 bits a row");
+        assert!(false_positives < 3_500, "{false_positives} at up to 8 bits a row");
         drop(filter);
         assert_eq!(budget.used(), 0);
     }

@@ -2,17 +2,20 @@
 //!
 //! States that were found one after the other have successors in common, so expanding them one after the other finds duplicates while
 //! they are still in the processor's cache. As many of a level's rows as there is room for are copied here for that; the others are taken
-//! from the visited set.
+//! from the visited set. For the same reason a thread takes what it found itself first, and then from the far end of what others found.
 
 use crate::pages::Pages;
 use lariat_base::MemoryBudget;
 use lariat_base::rows::Rows;
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Bytes that are handed from thread to thread at once; at least one row.
+/// Bytes that are allocated at once; at least one row.
 const CHUNK_BYTES: usize = 64 << 10;
+/// Rows that a thread takes at once: few, so that all threads are done with a level at the same time.
+const TAKE_ROWS: usize = 512;
 /// Chunks that are kept for the next use and not given back to the system.
 const SPARE_CHUNKS: usize = 8;
 
@@ -25,34 +28,65 @@ pub struct LevelQueue<'b> {
     chunks: Mutex<Chunks>,
 }
 
-#[derive(Default)]
 struct Chunks {
-    taken: VecDeque<Chunk>,
-    filled: VecDeque<Chunk>,
+    /// For each thread what it found and nobody has taken yet.
+    taken: Vec<VecDeque<Taken>>,
+    filled: Vec<VecDeque<Chunk>>,
     free: Vec<Chunk>,
 }
 
-/// Rows that are handed over together.
-pub struct Chunk {
+struct Chunk {
     pages: Pages,
     n_rows: usize,
 }
 
+/// Rows of a chunk.
+pub struct Taken {
+    chunk: Arc<Chunk>,
+    range: Range<usize>,
+}
+
+impl Taken {
+    fn all_of(chunk: Chunk) -> Self {
+        Self { range: 0..chunk.n_rows, chunk: Arc::new(chunk) }
+    }
+
+    /// Divides off some rows, the first or the last ones.
+    fn divide(&mut self, first: bool) -> Self {
+        let n = TAKE_ROWS.min(self.range.len());
+        let range = if first { self.range.start..self.range.start + n } else { self.range.end - n..self.range.end };
+        self.range = if first { range.end..self.range.end } else { self.range.start..range.start };
+        Self { chunk: self.chunk.clone(), range }
+    }
+}
+
 /// One thread's end of the queue: the chunk that it fills.
-#[derive(Default)]
 pub struct LevelQueueWriter {
+    thread: usize,
     chunk: Option<Chunk>,
+    /// Empty chunks to be filled next.
+    spare: Vec<Chunk>,
     /// Rows that the chunk has room for.
     n_rows_left: usize,
     /// Whether there was no chunk left for this level.
     full: bool,
 }
 
+impl LevelQueueWriter {
+    /// The end of a thread with this number.
+    pub fn new(thread: usize) -> Self {
+        Self { thread, chunk: None, spare: Vec::new(), n_rows_left: 0, full: false }
+    }
+}
+
 impl<'b> LevelQueue<'b> {
-    /// An empty queue for rows of `width` bytes.
-    pub fn new(width: usize, budget: &'b MemoryBudget) -> Self {
+    /// An empty queue of `n_threads` for rows of `width` bytes.
+    pub fn new(width: usize, n_threads: usize, budget: &'b MemoryBudget) -> Self {
         let rows_per_chunk = (CHUNK_BYTES / width).max(1);
-        Self { width, rows_per_chunk, budget, n_chunks: AtomicU64::new(0), chunks: Mutex::default() }
+        let taken = (0..n_threads).map(|_| VecDeque::new()).collect();
+        let filled = (0..n_threads).map(|_| VecDeque::new()).collect();
+        let chunks = Mutex::new(Chunks { taken, filled, free: Vec::new() });
+        Self { width, rows_per_chunk, budget, n_chunks: AtomicU64::new(0), chunks }
     }
 
     fn lock(&self) -> MutexGuard<'_, Chunks> {
@@ -63,15 +97,25 @@ impl<'b> LevelQueue<'b> {
         (self.rows_per_chunk * self.width).next_multiple_of(4096) as u64
     }
 
-    /// Whether a row can be appended to the level that is being filled; all chunks together take `bytes_max` at most.
-    #[inline(always)]
-    pub fn has_room(&self, writer: &mut LevelQueueWriter, bytes_max: u64) -> bool {
-        writer.n_rows_left > 0 || self.next_chunk(writer, bytes_max)
+    /// Makes room for rows to be appended to the level that is being filled; false if there is none before the next level. All chunks
+    /// together take `bytes_max` at most.
+    pub fn reserve(&self, writer: &mut LevelQueueWriter, n_rows: usize, bytes_max: u64) -> bool {
+        while !writer.full && writer.n_rows_left + writer.spare.len() * self.rows_per_chunk < n_rows {
+            let free = self.lock().free.pop();
+            match free.or_else(|| self.new_chunk(bytes_max)) {
+                Some(chunk) => writer.spare.push(chunk),
+                None => writer.full = true,
+            }
+        }
+        !writer.full
     }
 
     /// Appends a row to the level that is being filled; there must be room.
     #[inline(always)]
     pub fn push(&self, writer: &mut LevelQueueWriter, row: &[u8]) {
+        if writer.n_rows_left == 0 {
+            self.next_chunk(writer);
+        }
         if let Some(chunk) = &mut writer.chunk {
             let at = chunk.n_rows * self.width;
             chunk.pages.bytes_mut()[at..at + self.width].copy_from_slice(row);
@@ -80,19 +124,12 @@ impl<'b> LevelQueue<'b> {
         }
     }
 
-    /// Hands the writer's chunk over and gives it another one, if there is one.
+    /// Hands the writer's chunk over and goes on with a spare one.
     #[cold]
-    fn next_chunk(&self, writer: &mut LevelQueueWriter, bytes_max: u64) -> bool {
-        if writer.full {
-            return false;
-        }
-        let mut chunks = self.lock();
-        chunks.filled.extend(writer.chunk.take());
-        writer.chunk = chunks.free.pop().or_else(|| self.new_chunk(bytes_max));
-        // If there is none there is none before the next level.
-        writer.full = writer.chunk.is_none();
-        writer.n_rows_left = if writer.full { 0 } else { self.rows_per_chunk };
-        !writer.full
+    fn next_chunk(&self, writer: &mut LevelQueueWriter) {
+        self.lock().filled[writer.thread].extend(writer.chunk.take());
+        writer.chunk = writer.spare.pop();
+        writer.n_rows_left = if writer.chunk.is_some() { self.rows_per_chunk } else { 0 };
     }
 
     fn new_chunk(&self, bytes_max: u64) -> Option<Chunk> {
@@ -121,30 +158,54 @@ impl<'b> LevelQueue<'b> {
 
     /// Hands over what a thread has in hand; to be called by each before [`LevelQueue::next_level`].
     pub fn finish(&self, writer: &mut LevelQueueWriter) {
-        self.lock().filled.extend(writer.chunk.take());
-        *writer = LevelQueueWriter::default();
+        let mut chunks = self.lock();
+        chunks.filled[writer.thread].extend(writer.chunk.take());
+        writer.spare.drain(..).for_each(|chunk| self.give_back(&mut chunks, chunk));
+        *writer = LevelQueueWriter::new(writer.thread);
     }
 
     /// Makes the level that was filled the one that is taken.
     pub fn next_level(&self) {
         let mut chunks = self.lock();
-        let left = std::mem::take(&mut chunks.taken);
-        left.into_iter().for_each(|chunk| self.give_back(&mut chunks, chunk));
-        chunks.taken = std::mem::take(&mut chunks.filled);
+        let left: Vec<Taken> = chunks.taken.iter_mut().flat_map(|taken| taken.drain(..)).collect();
+        left.into_iter().for_each(|taken| self.done_with(&mut chunks, taken));
+        let Chunks { taken, filled, .. } = &mut *chunks;
+        for (taken, filled) in taken.iter_mut().zip(filled) {
+            taken.extend(filled.drain(..).map(Taken::all_of));
+        }
     }
 
-    /// Gives a chunk back and takes the next one of the level; none if there are no more.
-    pub fn take(&self, done: Option<Chunk>) -> Option<Chunk> {
+    /// Gives rows back and takes the next ones of the level for this thread; none if there are no more.
+    pub fn take(&self, thread: usize, done: Option<Taken>) -> Option<Taken> {
         let mut chunks = self.lock();
         if let Some(done) = done {
-            self.give_back(&mut chunks, done);
+            self.done_with(&mut chunks, done);
         }
-        chunks.taken.pop_front()
+        let first = !chunks.taken[thread].is_empty();
+        let from =
+            if first { &mut chunks.taken[thread] } else { chunks.taken.iter_mut().max_by_key(|taken| taken.len())? };
+        let rest = if first { from.front_mut()? } else { from.back_mut()? };
+        let rows = rest.divide(first);
+        if rest.range.is_empty() {
+            if first {
+                from.pop_front()
+            } else {
+                from.pop_back()
+            };
+        }
+        Some(rows)
     }
 
-    /// The rows of a chunk.
-    pub fn rows<'a>(&self, chunk: &'a Chunk) -> Rows<'a> {
-        Rows::new(&chunk.pages.bytes()[..chunk.n_rows * self.width], self.width)
+    fn done_with(&self, chunks: &mut Chunks, taken: Taken) {
+        // The last one who has rows of the chunk gives it back.
+        if let Some(chunk) = Arc::into_inner(taken.chunk) {
+            self.give_back(chunks, chunk);
+        }
+    }
+
+    /// The rows that were taken.
+    pub fn rows<'a>(&self, taken: &'a Taken) -> Rows<'a> {
+        Rows::new(&taken.chunk.pages.bytes()[taken.range.start * self.width..taken.range.end * self.width], self.width)
     }
 }
 
@@ -161,11 +222,11 @@ mod tests {
     #[test]
     fn gives_the_beginning_of_each_level_back_in_order() {
         let budget = MemoryBudget::new(1 << 20);
-        let queue = LevelQueue::new(8, &budget);
-        let mut writer = LevelQueueWriter::default();
+        let queue = LevelQueue::new(8, 1, &budget);
+        let mut writer = LevelQueueWriter::new(0);
         for n_rows in [0u64, 1, 8191, 8192, 8193, 100_000, 5, 20_000] {
             let fit = (0..n_rows).take_while(|i| {
-                let room = queue.has_room(&mut writer, 256 << 10);
+                let room = queue.reserve(&mut writer, 1, 256 << 10);
                 if room {
                     queue.push(&mut writer, &i.to_le_bytes());
                 }
@@ -176,15 +237,35 @@ mod tests {
             queue.finish(&mut writer);
             queue.next_level();
             let mut rows = Vec::new();
-            let mut chunk = queue.take(None);
+            let mut chunk = queue.take(0, None);
             while let Some(taken) = chunk {
                 rows.extend(queue.rows(&taken).iter().map(<[u8]>::to_vec));
-                chunk = queue.take(Some(taken));
+                chunk = queue.take(0, Some(taken));
             }
             assert!(rows.iter().eq((0..n_queued).map(|i| i.to_le_bytes().to_vec()).collect::<Vec<_>>().iter()));
             assert!(budget.used() <= 256 << 10);
         }
         drop(queue);
         assert_eq!(budget.used(), 0);
+    }
+
+    #[test]
+    fn a_thread_takes_its_own_chunks_first_and_then_the_last_ones_of_others() {
+        let budget = MemoryBudget::new(1 << 20);
+        let queue = LevelQueue::new(CHUNK_BYTES, 2, &budget);
+        for (thread, values) in [(0, vec![1, 2, 3, 4]), (1, vec![5])] {
+            let mut writer = LevelQueueWriter::new(thread);
+            for value in values {
+                assert!(queue.reserve(&mut writer, 1, 1 << 20));
+                queue.push(&mut writer, &[value; CHUNK_BYTES]);
+            }
+            queue.finish(&mut writer);
+        }
+        queue.next_level();
+        let take = |thread| queue.take(thread, None).map(|taken| queue.rows(&taken).row(0)[0]);
+        assert_eq!(
+            [take(1), take(1), take(0), take(1), take(0), take(0)],
+            [Some(5), Some(4), Some(1), Some(3), Some(2), None]
+        );
     }
 }

@@ -1,9 +1,11 @@
 //! Where rows are kept. Knows rows of bytes and the memory budget, not models, graphs or searches.
 //!
 //! In memory: [`row_set`] and [`row_table`], the visited sets of searches that fit. On disk: [`run`]s of sorted rows, [`stream`]s and set algebra on them,
-//! which are made of checksummed [`block_file`]s; [`row_log`]s, queues and stacks of rows in the order in which they came.
+//! which are made of checksummed [`block_file`]s; [`row_log`]s, queues and stacks of rows in the order in which they came; numbers for rows that are not kept
+//! ([`PerfectHash`]), and what is known of numbered things ([`NumberArray`]).
 
 mod bits;
+mod block_cache;
 pub mod block_file;
 mod budgeted;
 mod combining_cache;
@@ -17,7 +19,9 @@ pub mod key;
 mod key_cache;
 mod level_queue;
 pub mod manifest;
+mod number_array;
 mod pages;
+mod perfect_hash;
 mod position_table;
 mod prefetch;
 mod queue;
@@ -46,15 +50,17 @@ pub use hash::hash_row;
 pub use hash_table::{HashTable, Table};
 pub use key::{Key, Value, Wide};
 pub use key_cache::KeyCache;
-pub use level_queue::{Chunk, LevelQueue, LevelQueueWriter};
+pub use level_queue::{LevelQueue, LevelQueueWriter, Taken};
 pub use manifest::{Manifest, ManifestFile};
+pub use number_array::{NumberArray, Placement, RankIndex};
+pub use perfect_hash::{PerfectHash, PerfectHashBuilder};
 pub use position_table::{POSITION_MAX, PositionTable};
 pub use queue::RowQueue;
 pub use recent::Recent;
 pub use recent_table::RecentTable;
 pub use reserved::{Reservation, ReservedVec};
 pub use row_log::{RowFinder, RowLog, RowLogOptions, RowLogReader};
-pub use row_set::{NewRows, RowSet, owner_of};
+pub use row_set::{NewRows, RowPools, RowSet, part_of};
 pub use row_table::{RowId, RowSpan, RowTable, RowWriter, TableFull};
 pub use run::{Run, RunFinder, RunOptions, RunReader, RunWriter};
 pub use run_parts::{Bounds, PartsInput, PartsReader, PartsWriter, RunParts};

@@ -10,10 +10,10 @@ pub struct Recent {
 }
 
 /// Small enough to stay in the processor's own cache beside the rest.
-const BYTES_MAX: usize = 256 << 10;
+const BYTES_MAX: usize = 512 << 10;
 
 impl Recent {
-    /// An empty cache for rows of `width` bytes; it takes 256 KiB at most.
+    /// An empty cache for rows of `width` bytes; it takes 512 KiB at most.
     pub fn new(width: usize) -> Self {
         let n_places = (BYTES_MAX / (width + 1)).max(1).ilog2();
         let mask = (1usize << n_places) - 1;

@@ -100,11 +100,7 @@ impl<'b> RecentTable<'b> {
     }
 
     /// Takes the oldest rows out, `n` at most, and shows each.
-    pub fn take_oldest<E>(
-        &mut self,
-        n: usize,
-        mut see: impl FnMut(&[u8]) -> Result<(), E>,
-    ) -> Result<(), E> {
+    pub fn take_oldest<E>(&mut self, n: usize, mut see: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         for _ in 0..n.min(self.len) {
             let place = self.first;
             see(self.row(place))?;
@@ -151,7 +147,12 @@ mod tests {
                 }
                 if table.is_full() {
                     let n = 1 + random.below(table.len());
-                    table.take_oldest(n, |row| if expected.pop_front().as_deref() == Some(row) { Ok(()) } else { Err(()) }).unwrap();
+                    table
+                        .take_oldest(
+                            n,
+                            |row| if expected.pop_front().as_deref() == Some(row) { Ok(()) } else { Err(()) },
+                        )
+                        .unwrap();
                 }
                 table.insert(hash, &row);
                 expected.push_back(row);

@@ -1,8 +1,8 @@
 //! The visited set of a breadth-first search in memory: every row once, in little more room than the rows take.
 //!
 //! Rows are spread over *segments* by the first bits of their hash. A segment holds up to 65,536 rows in the order of arrival, so
-//! a number of 16 bits and a byte of the hash are enough to find one: 3 bytes an entry. A full segment is split in two. A set belongs
-//! to one thread; threads that search together have a set each, and share the rows out by [`owner_of`].
+//! a number of 16 bits and a byte of the hash are enough to find one: 3 bytes an entry. A full segment is split in two. A set is used by
+//! one thread at a time; threads that search together divide the rows over several sets by [`part_of`], with a lock for each.
 //!
 //! The set knows the levels of a search as it goes. A search keeps a queue of the rows of the next level as far as it has room for
 //! them; the others are *pending* once [`RowSet::seal_level`] has ended the level, and [`RowSet::take_pending`] hands them out.
@@ -26,28 +26,56 @@ mod split;
 use crate::TableFull;
 use crate::hash::hash_row;
 use crate::prefetch::prefetch_address;
+use blocks::{LineBlocks, RowBlocks};
 use lariat_base::MemoryBudget;
 use lariat_base::rows::{RowBuffer, Rows};
 use levels::LevelCounts;
-use segment::{Hash, Met, NoRoom, Pools, Segment};
+use pool::Pool;
+use segment::{Hash, Met, NoRoom, Segment};
 
-/// Rows between two steps of fetching ahead.
-const LOOKAHEAD: usize = 12;
+/// How many rows ahead each step of a probe is fetched: what takes longer is fetched earlier.
+const AHEAD_SEGMENT: usize = 48;
+const AHEAD_LINE_BLOCK: usize = 40;
+const AHEAD_LINE: usize = 32;
+const AHEAD_ROW: usize = 16;
 /// Prefixes are this long at most; a segment's own probing uses the bits behind them.
 const DEPTH_MAX: u32 = 24;
 
-/// Which of `n` sets a row belongs to, and what is its hash there.
+/// Which of `n` parts a row belongs to, and what is its hash there.
 #[inline(always)]
-pub fn owner_of(row: &[u8], n: usize) -> (usize, u64) {
+pub fn part_of(row: &[u8], n: usize) -> (usize, u64) {
     let product = u128::from(hash_row(row)) * n as u128;
     ((product >> 64) as usize, product as u64)
 }
 
-/// The visited set, or one thread's part of it.
+/// The memory that all parts of a visited set share.
+pub struct RowPools<'b> {
+    width: usize,
+    rows: Pool<'b>,
+    lines: Pool<'b>,
+}
+
+impl<'b> RowPools<'b> {
+    /// No memory yet, for rows of `width` bytes, within `budget`.
+    pub fn new(width: usize, budget: &'b MemoryBudget) -> Self {
+        Self {
+            width,
+            rows: Pool::new(RowBlocks::block_bytes(width), budget),
+            lines: Pool::new(LineBlocks::block_bytes(), budget),
+        }
+    }
+
+    /// Bytes that rows and what finds them take.
+    pub fn memory_bytes(&self) -> u64 {
+        self.rows.memory_bytes() + self.lines.memory_bytes()
+    }
+}
+
+/// The visited set, or a part of it.
 pub struct RowSet<'b> {
     width: usize,
     hash: Hash,
-    pools: Pools<'b>,
+    pools: &'b RowPools<'b>,
     segments: Vec<Segment>,
     /// For each prefix of `depth` bits the number of its segment.
     directory: Vec<u32>,
@@ -63,20 +91,19 @@ pub trait NewRows {
     /// Whether a queue has room for one more row.
     fn has_room(&mut self) -> bool;
 
-    /// A row was stored. If it is not `queued`, [`RowSet::take_pending`] hands it out; otherwise the queue must.
-    fn new_row(&mut self, row: &[u8], queued: bool);
+    /// Row `i` of those to be stored was new. If it is not `queued`, [`RowSet::take_pending`] hands it out; otherwise the queue must.
+    fn new_row(&mut self, i: usize, row: &[u8], queued: bool);
 }
 
 impl<'b> RowSet<'b> {
-    /// An empty set for rows of `width` bytes within `budget`, one of `n_owners`. With `keeps_levels` it can tell the rows of every
-    /// level later.
-    pub fn new(width: usize, n_owners: usize, keeps_levels: bool, budget: &'b MemoryBudget) -> Result<Self, TableFull> {
-        let mut pools = Pools::new(width, budget);
-        let mut first = Segment::new(width, 0, 0, 0, &mut pools).map_err(|_| TableFull::Memory)?;
+    /// An empty set in the memory of `pools`, one of `n_parts`. With `keeps_levels` it can tell the rows of every level later.
+    pub fn new(n_parts: usize, keeps_levels: bool, pools: &'b RowPools<'b>) -> Result<Self, TableFull> {
+        let width = pools.width;
+        let mut first = Segment::new(width, 0, 0, 0, pools).map_err(|_| TableFull::Memory)?;
         first.levels = keeps_levels.then(LevelCounts::default);
         Ok(Self {
             width,
-            hash: Hash { n_owners },
+            hash: Hash { n_parts },
             pools,
             segments: vec![first],
             directory: vec![0],
@@ -95,11 +122,6 @@ impl<'b> RowSet<'b> {
     /// Whether none are.
     pub fn is_empty(&self) -> bool {
         self.n_rows == 0
-    }
-
-    /// Bytes that rows and what finds them take.
-    pub fn memory_bytes(&self) -> u64 {
-        self.pools.rows.memory_bytes() + self.pools.lines.memory_bytes()
     }
 
     #[inline(always)]
@@ -123,30 +145,31 @@ impl<'b> RowSet<'b> {
         result
     }
 
-    /// The same where [`owner_of`] has told the hashes already.
+    /// The same where [`part_of`] has told the hashes already.
     #[inline(always)]
     pub fn insert_hashed(&mut self, rows: Rows<'_>, hashes: &[u64], new: &mut impl NewRows) -> Result<(), TableFull> {
         // What a probe reads leads to what it reads next, so each is fetched some probes ahead of the next.
-        for i in 0..hashes.len() + 3 * LOOKAHEAD {
+        for i in 0..hashes.len() + AHEAD_SEGMENT {
+            let ahead = |n: usize| (i + n).checked_sub(AHEAD_SEGMENT).and_then(|i| hashes.get(i));
             if let Some(hash) = hashes.get(i) {
                 prefetch_address(self.segment_of(*hash));
             }
-            if let Some(hash) = i.checked_sub(LOOKAHEAD).and_then(|i| hashes.get(i)) {
+            if let Some(hash) = ahead(AHEAD_LINE_BLOCK) {
                 self.segment_of(*hash).prefetch_line_block(*hash);
             }
-            if let Some(hash) = i.checked_sub(LOOKAHEAD + LOOKAHEAD / 2).and_then(|i| hashes.get(i)) {
+            if let Some(hash) = ahead(AHEAD_LINE) {
                 self.segment_of(*hash).prefetch_line(*hash);
             }
-            if let Some(hash) = i.checked_sub(2 * LOOKAHEAD + LOOKAHEAD / 2).and_then(|i| hashes.get(i)) {
+            if let Some(hash) = ahead(AHEAD_ROW) {
                 self.segment_of(*hash).prefetch_row(*hash);
             }
-            let Some(i) = i.checked_sub(3 * LOOKAHEAD) else { continue };
+            let Some(i) = i.checked_sub(AHEAD_SEGMENT) else { continue };
             let hash = &hashes[i];
             let row = rows.row(i);
             let met = self.insert_row(*hash, row, new.has_room())?;
             if met != Met::Before {
                 self.n_rows += 1;
-                new.new_row(row, met == Met::Now);
+                new.new_row(i, row, met == Met::Now);
             }
         }
         Ok(())
@@ -156,7 +179,7 @@ impl<'b> RowSet<'b> {
     fn insert_row(&mut self, hash: u64, row: &[u8], queues: bool) -> Result<Met, TableFull> {
         loop {
             let number = self.number_of(hash);
-            match self.segments[number].insert(hash, row, queues, self.hash, &mut self.pools) {
+            match self.segments[number].insert(hash, row, queues, self.hash, self.pools) {
                 Ok(met) => return Ok(met),
                 Err(NoRoom::Memory) => return Err(TableFull::Memory),
                 Err(NoRoom::Segment) => self.split(number)?,
@@ -172,7 +195,7 @@ impl<'b> RowSet<'b> {
         if segment.depth == DEPTH_MAX {
             return Err(TableFull::Numbers);
         }
-        let new = segment.split(self.width, spread, self.hash, &mut self.pools).map_err(|_| TableFull::Memory)?;
+        let new = segment.split(self.width, spread, self.hash, self.pools).map_err(|_| TableFull::Memory)?;
         if new.depth > self.depth {
             self.directory = self.directory.iter().flat_map(|number| [*number; 2]).collect();
             self.depth += 1;

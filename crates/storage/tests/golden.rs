@@ -5,11 +5,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![allow(clippy::disallowed_methods, reason = "these tests read and write files")]
 
+use lariat_base::rows::RowBuffer;
 use lariat_base::{MemoryBudget, Random};
 use lariat_disk::{FaultPlan, FaultyDisk};
 use lariat_storage::manifest::MANIFEST;
 use lariat_storage::stream::RowStream;
-use lariat_storage::{Key, Manifest, ManifestFile, Run, RunOptions, RunReader, RunWriter, Value, Wide};
+use lariat_storage::{Key, Manifest, ManifestFile, PerfectHash, PerfectHashBuilder, Placement, Run, RunOptions};
+use lariat_storage::{RunReader, RunWriter, Value, Wide};
 use std::path::{Path, PathBuf};
 
 fn path(name: &str) -> PathBuf {
@@ -87,6 +89,24 @@ fn manifests_of_version_1_are_read_and_written() {
     assert_eq!(disk.files()[0], (MANIFEST.to_owned(), bytes));
 }
 
+fn hashed_rows() -> RowBuffer {
+    let mut rows = RowBuffer::new(5);
+    (0..14_000_u64).for_each(|i| rows.push(&(i * i).to_le_bytes()[..5]));
+    rows
+}
+
+#[test]
+fn perfect_hash_functions_of_version_1_are_read() {
+    let budget = MemoryBudget::new(1 << 24);
+    let bytes = std::fs::read(path("perfect-hash-v1.bin")).unwrap();
+    let disk = FaultyDisk::with_files(FaultPlan::default(), vec![("hash".to_owned(), bytes)]);
+    let mut hash = PerfectHash::open(&disk, "hash", Placement::Memory, &budget).unwrap();
+    let mut numbers = Vec::new();
+    hash.numbers(hashed_rows().as_rows(), &mut numbers).unwrap();
+    numbers.sort_unstable();
+    assert!(numbers.into_iter().eq(0..14_000));
+}
+
 #[test]
 #[ignore = "writes the golden files anew"]
 fn write_golden_files() {
@@ -98,4 +118,9 @@ fn write_golden_files() {
     let disk = FaultyDisk::default();
     manifest().publish(&disk, &budget).unwrap();
     std::fs::write(path("manifest-v1.txt"), &disk.files()[0].1).unwrap();
+    let disk = FaultyDisk::default();
+    let mut hash = PerfectHashBuilder::new(&disk, "hash", 1 << 20, &budget).unwrap();
+    hashed_rows().as_rows().iter().for_each(|row| hash.push(row).unwrap());
+    hash.finish().unwrap();
+    std::fs::write(path("perfect-hash-v1.bin"), &disk.files()[0].1).unwrap();
 }

@@ -4,7 +4,6 @@
 
 use super::{Phase, Search};
 use crate::{SearchError, checkpoint};
-use lariat_base::Event;
 use lariat_storage::Key;
 
 const NAME: &str = "dac";
@@ -36,7 +35,7 @@ impl<'s, K: Key> Search<'s, K> {
         let Some(manifest) = checkpoint::take_up(self.tally.context, self.sets.disk(), NAME)? else {
             return Ok(false);
         };
-        self.tally.context.observer.event(&Event::Phase("resume"));
+        self.tally.context.begin_phase("resume");
         let phase = manifest.text("phase")?;
         self.phase = PHASES.iter().find(|(name, _)| *name == phase).map_or(Phase::Initialise, |(_, phase)| *phase);
         self.iteration = manifest.number("iteration")?;

@@ -6,9 +6,7 @@ use crate::expansion::Work;
 use crate::pool::{Pool, Taken};
 use crate::tally::{Tally, lock};
 use lariat_graph::{Edges, RowBuffer, Rows};
-use lariat_storage::{
-    CombiningCache, CountingFilter, ExternalSort, Key, RowFilter, RowQueue, SortedPieces, hash_row,
-};
+use lariat_storage::{CombiningCache, CountingFilter, ExternalSort, Key, RowFilter, RowQueue, SortedPieces, hash_row};
 
 /// What is sent along edges, and which targets are expanded without a merge: none, if nothing answers first.
 pub(super) enum Rule<'f> {

@@ -6,7 +6,6 @@
 use super::visited::Visited;
 use super::{Search, Shared};
 use crate::SearchError;
-use lariat_base::Event;
 use lariat_storage::stream::RowStream;
 use lariat_storage::{Key, Manifest, ManifestFile, Run, RunReader, StorageError, hash_row};
 
@@ -60,7 +59,7 @@ impl<'s, K: Key> Search<'s, K> {
         if manifest.text(ALGORITHM)? != NAME {
             return Err(SearchError::OtherSearch);
         }
-        shared.context.observer.event(&Event::Phase("resume"));
+        shared.context.begin_phase("resume");
         let mut visited = shared.visited();
         let open = |role: &str| -> Result<Vec<Run<'s, K>>, StorageError> {
             manifest.files_of(role).map(|file| shared.open(file)).collect()

@@ -59,6 +59,10 @@ impl<'b, K: Key> Frontier<'b, K> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    pub(super) fn n_workers(&self) -> usize {
+        self.n_workers
+    }
+
     pub(super) fn begin_round(&self) {
         self.n_idle.store(0, Ordering::Relaxed);
         self.paused.store(false, Ordering::Relaxed);

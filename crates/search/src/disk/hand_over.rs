@@ -5,7 +5,6 @@
 
 use super::checkpoint::{ALGORITHM, EXPANDED, NAME, ROWS_READ, RUNS, WAITING};
 use crate::{Context, SearchError};
-use lariat_base::Event;
 use lariat_graph::Rows;
 use lariat_storage::sort::sort_rows;
 use lariat_storage::stream::{SliceStream, write_all};
@@ -35,7 +34,7 @@ pub fn hand_over(handed: &dyn Handed, context: &Context) -> Result<(), SearchErr
 }
 
 fn hand_over_keys<K: Key>(handed: &dyn Handed, context: &Context) -> Result<(), SearchError> {
-    context.observer.event(&Event::Phase("hand over"));
+    context.begin_phase("hand over");
     let mut manifest = Manifest::new();
     for (key, text) in context.labels {
         manifest.set_text(key, text);

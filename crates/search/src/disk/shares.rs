@@ -17,6 +17,10 @@ pub(super) struct Shares {
     pub(super) pass_threads: usize,
     /// Runs that each of them can read at once.
     pub(super) readers_max: usize,
+    /// What a reader takes, with the step of merging or subtracting that it comes with.
+    pub(super) reader_bytes: u64,
+    /// States found in a short pass that stay in memory.
+    pub(super) found_keys: usize,
     /// Rows that merging puts out at once.
     pub(super) merge_rows: usize,
     /// Bytes of doubtful states on disk that are worth a pass even when there is something else to do.
@@ -29,15 +33,33 @@ pub(super) const READER_BUFFERS: usize = 2;
 const MERGE_ROWS_MAX: usize = 512;
 /// With less memory than this for each a pass has one thread, and more readers for it.
 const MEMORY_OF_PASS_THREAD: usize = 16 << 20;
+/// From here on memory is not small.
+const SPACIOUS: usize = 28 << 20;
 const BLOCK_BYTES_MAX: usize = 128 << 10;
 /// Larger caches do not stay in the processor's.
 const CACHE_BYTES_MAX: usize = 4 << 20;
 
+/// Parts of the memory: eighths for the filter, divisors for the others. While the filter is used, either the buffers are, or the readers of a pass.
+struct Parts {
+    filter_of_8: usize,
+    new: usize,
+    doubtful: usize,
+    readers: usize,
+    blocks: usize,
+}
+
+impl Parts {
+    /// Small buffers cost more than a small filter does.
+    const SMALL: Self = Self { filter_of_8: 4, new: 6, doubtful: 12, readers: 3, blocks: 512 };
+    /// Buffers are large enough, and a larger filter spares passes.
+    const LARGE: Self = Self { filter_of_8: 5, new: 16, doubtful: 8, readers: 4, blocks: 1024 };
+}
+
 /// Blocks as large as they can be while a pass reads some tens of runs at once: every transfer has its price, whatever its size.
-fn run_shape(row_bytes: usize, memory: usize, threads: usize) -> RunOptions {
+fn run_shape(row_bytes: usize, memory: usize, threads: usize, blocks: usize) -> RunOptions {
     let shape = RunOptions::within(row_bytes, 0, memory / 64 / threads);
     let block_bytes =
-        (memory / 512).next_multiple_of(PAGE_BYTES).clamp(shape.block_bytes, BLOCK_BYTES_MAX.max(shape.block_bytes));
+        (memory / blocks).next_multiple_of(PAGE_BYTES).clamp(shape.block_bytes, BLOCK_BYTES_MAX.max(shape.block_bytes));
     RunOptions { block_bytes, buffers: 2, ..shape }
 }
 
@@ -48,17 +70,20 @@ impl Shares {
         let key_bytes = size_of::<K>();
         // Sorting wide keys is faster with a word for each.
         let sort_bytes = if key_bytes > 8 { 8 } else { 0 };
-        let run = run_shape(row_bytes, memory, threads);
+        let parts = if memory < SPACIOUS { Parts::SMALL } else { Parts::LARGE };
+        let run = run_shape(row_bytes, memory, threads, parts.blocks);
         let merge_rows = run.group_rows.min(MERGE_ROWS_MAX);
         // A reader, and the step of merging that it comes with; blocks may be one more while they change hands.
         let reader_bytes = (READER_BUFFERS + 1) * run.block_bytes + (run.group_rows + 8 + merge_rows) * key_bytes;
         let pass_threads = if memory / threads < MEMORY_OF_PASS_THREAD { 1 } else { threads };
         Self {
-            filter_bytes: (memory / 2) as u64,
+            filter_bytes: (memory / 8 * parts.filter_of_8) as u64,
             cache_bytes: (memory / 32 / threads).min(CACHE_BYTES_MAX),
-            new_keys: (memory / 6 / threads / (key_bytes + sort_bytes)).max(256),
-            doubtful_keys: (memory / 12 / threads / key_bytes).max(256),
-            readers_max: (memory / 3 / pass_threads / reader_bytes).max(4),
+            new_keys: (memory / parts.new / threads / (key_bytes + sort_bytes)).max(256),
+            doubtful_keys: (memory / parts.doubtful / threads / key_bytes).max(256),
+            found_keys: (memory / 64 / threads / key_bytes).max(256),
+            readers_max: (memory / parts.readers / pass_threads / reader_bytes).max(4),
+            reader_bytes: reader_bytes as u64,
             pass_threads,
             merge_rows,
             doubtful_bytes_min: memory as u64 / 4,

@@ -12,16 +12,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const RUNS_TO_MERGE: usize = 8;
 /// Runs are about of the same size if their numbers of rows have logarithms with the same third.
 const TIER_LOG2: u32 = 3;
+/// Fewer rows than this are merged by one thread.
+const ROWS_TO_SHARE: u64 = 4 << 20;
 /// Runs that workers may still write when a round ends.
 const RUNS_OF_ROUND_END: usize = 6;
 
 /// Makes runs; shared by all threads.
 pub(super) struct Files<'b> {
     pub(super) disk: &'b dyn Disk,
-    budget: &'b MemoryBudget,
+    pub(super) budget: &'b MemoryBudget,
     options: RunOptions,
-    merge_rows: usize,
-    threads: usize,
+    pub(super) merge_rows: usize,
+    pub(super) threads: usize,
     n_runs: AtomicU64,
 }
 
@@ -46,6 +48,9 @@ pub(super) enum Role {
     Doubtful,
 }
 
+/// States that may be new, in increasing order.
+pub(super) type Candidates<'r, K> = Box<dyn RowStream<K, ()> + 'r>;
+
 fn number_of(name: &str) -> u64 {
     name.rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or(0)
 }
@@ -69,7 +74,7 @@ impl<'b> Files<'b> {
         self.n_runs.load(Ordering::Relaxed)
     }
 
-    fn begin<K: Key>(&self) -> Result<RunWriter<'b, K>, StorageError> {
+    pub(super) fn begin<K: Key>(&self) -> Result<RunWriter<'b, K>, StorageError> {
         let name = format!("run-{}", self.n_runs.fetch_add(1, Ordering::Relaxed));
         RunWriter::new(self.disk, &name, &self.options, self.budget)
     }
@@ -101,8 +106,29 @@ impl<'b> Files<'b> {
         writer.finish().map(Some)
     }
 
+    /// What is left of candidates without the rows of runs, within bounds. The largest run comes first: it leaves few for the others.
+    pub(super) fn without<'r, K: Key>(
+        &self,
+        candidates: Candidates<'r, K>,
+        runs: &[Run<'b, K>],
+        (from, to): Bounds<K>,
+    ) -> Result<Candidates<'r, K>, StorageError>
+    where
+        'b: 'r,
+    {
+        let mut runs: Vec<&Run<'b, K>> = runs.iter().collect();
+        runs.sort_by_key(|run| std::cmp::Reverse(run.rows()));
+        runs.into_iter().try_fold(candidates, |left, run| {
+            let mut reader = RunReader::new(run, READER_BUFFERS, self.budget)?;
+            reader.limit_to(from, to)?;
+            let left: Candidates<'r, K> =
+                Box::new(Subtract::<K, (), (), _, _>::new(left, reader, self.merge_rows, self.budget)?);
+            Ok(left)
+        })
+    }
+
     /// The union of runs, within bounds.
-    fn merged<K: Key>(
+    pub(super) fn merged<K: Key>(
         &self,
         runs: &[Run<'b, K>],
         (from, to): Bounds<K>,
@@ -164,10 +190,10 @@ impl<'b, K: Key> Visited<'b, K> {
         let visited: Vec<Run<'b, K>> = self.expanded.iter().chain(&self.waiting).cloned().collect();
         let doubtful = std::mem::take(&mut self.doubtful);
         let new = in_ranges(&visited, files.threads, |bounds| {
-            let candidates = files.merged(&doubtful, bounds)?;
-            let visited = files.merged(&visited, bounds)?;
-            files.write_unless_empty(&mut Subtract::new(candidates, visited, files.merge_rows, files.budget)?)
+            let candidates = Box::new(files.merged(&doubtful, bounds)?);
+            files.write_unless_empty(&mut files.without(candidates, &visited, bounds)?)
         })?;
+        let new = new.into_iter().flatten().collect();
         self.garbage.extend(doubtful.iter().map(|run| run.name().to_owned()));
         Ok(new)
     }
@@ -213,7 +239,7 @@ impl<'b, K: Key> Visited<'b, K> {
     }
 
     /// Removes a file now, or later if what was published last names it.
-    fn forget(&mut self, files: &Files<'b>, name: String) -> Result<(), SearchError> {
+    pub(super) fn forget(&mut self, files: &Files<'b>, name: String) -> Result<(), SearchError> {
         if number_of(&name) < self.published {
             self.garbage.push(name);
             return Ok(());
@@ -258,7 +284,10 @@ impl<'b, K: Key> Visited<'b, K> {
             }
             let sources: Vec<Run<'b, K>> = runs.drain(..n).collect();
             let merged = |bounds| files.write_unless_empty(&mut files.merged(&sources, bounds)?);
-            runs.extend(in_ranges(&sources, files.threads, merged)?);
+            // Every thread makes a run, and few runs are better than a little time.
+            let rows: u64 = sources.iter().map(Run::rows).sum();
+            let threads = if rows < ROWS_TO_SHARE { 1 } else { files.threads };
+            runs.extend(in_ranges(&sources, threads, merged)?.into_iter().flatten());
             self.garbage.extend(sources.iter().map(|run| run.name().to_owned()));
         }
     }
@@ -297,31 +326,27 @@ impl<'b, K: Key> Visited<'b, K> {
 }
 
 /// Keys from the first on and below the second.
-type Bounds<K> = (Option<K>, Option<K>);
+pub(super) type Bounds<K> = (Option<K>, Option<K>);
 
 /// Does something for ranges of keys that are about equally many, by as many threads.
-fn in_ranges<'b, K: Key>(
-    runs: &[Run<'b, K>],
+pub(super) fn in_ranges<K: Key, T: Send>(
+    runs: &[Run<'_, K>],
     threads: usize,
-    work: impl Fn(Bounds<K>) -> Result<Option<Run<'b, K>>, StorageError> + Sync,
-) -> Result<Vec<Run<'b, K>>, SearchError> {
+    work: impl Fn(Bounds<K>) -> Result<T, StorageError> + Sync,
+) -> Result<Vec<T>, SearchError> {
     let largest = runs.iter().max_by_key(|run| run.rows());
     let splitters = largest.map_or(Vec::new(), |run| run.splitters(threads.max(1)));
     let ends: Vec<Option<K>> =
         std::iter::once(None).chain(splitters.into_iter().map(Some)).chain(std::iter::once(None)).collect();
     let ranges: Vec<Bounds<K>> = ends.windows(2).map(|ends| (ends[0], ends[1])).collect();
     if let [whole] = ranges[..] {
-        return Ok(work(whole)?.into_iter().collect());
+        return Ok(vec![work(whole)?]);
     }
     std::thread::scope(|scope| {
         let work = &work;
         let threads: Vec<_> = ranges.into_iter().map(|bounds| scope.spawn(move || work(bounds))).collect();
         let broken = |_| SearchError::Thread("it panicked".to_owned());
         let results: Vec<_> = threads.into_iter().map(|thread| thread.join().map_err(broken)).collect();
-        let mut runs = Vec::new();
-        for result in results {
-            runs.extend(result??);
-        }
-        Ok(runs)
+        results.into_iter().map(|result| Ok(result??)).collect()
     })
 }

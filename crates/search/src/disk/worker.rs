@@ -78,6 +78,24 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
         Ok(())
     }
 
+    /// What was found new and is not on disk, and what is doubtful and is not, both in increasing order; none if something waits to be
+    /// expanded.
+    pub(super) fn sort_buffers(&mut self) -> Option<(&[K], &[K])> {
+        if self.n_expanded < self.new.len() {
+            return None;
+        }
+        sort_rows(&mut self.new, &mut self.words);
+        sort_rows(&mut self.doubtful, &mut self.words);
+        let n = drop_duplicates(&mut self.doubtful);
+        self.doubtful.truncate(n);
+        Some((&self.new, &self.doubtful))
+    }
+
+    /// Forgets what was doubtful: it has been compared.
+    pub(super) fn forget_doubtful(&mut self) {
+        self.doubtful.clear();
+    }
+
     /// Works until nobody has anything to expand, or the round is ended.
     pub(super) fn work(&mut self) -> Result<(), SearchError> {
         let result = self.begin_round().and_then(|()| self.expand_all());
@@ -129,7 +147,7 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
                     self.shared.visited().read(done);
                     return Ok(true);
                 }
-                Taken::Left(keys) => self.adopt(keys)?,
+                Taken::Left(keys) => self.adopt(&keys)?,
                 Taken::Nothing(done) => self.shared.visited().read(done),
             }
         }
@@ -141,11 +159,8 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
     }
 
     /// Takes states that another worker found into its own buffer.
-    pub(super) fn adopt(&mut self, keys: Vec<K>) -> Result<(), SearchError> {
-        for key in keys {
-            self.push_new(key)?;
-        }
-        Ok(())
+    pub(super) fn adopt(&mut self, keys: &[K]) -> Result<(), SearchError> {
+        keys.iter().try_for_each(|key| self.push_new(*key))
     }
 
     /// Leaves half of the states that wait to a worker that has nothing to do.

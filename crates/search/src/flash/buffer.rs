@@ -2,9 +2,7 @@
 
 use lariat_base::MemoryBudget;
 use lariat_disk::{Disk, FileKind};
-use lariat_storage::{
-    Manifest, RecentTable, ReservedVec, RowLog, RowLogOptions, StorageError, hash_row,
-};
+use lariat_storage::{Manifest, RecentTable, ReservedVec, RowLog, RowLogOptions, StorageError, hash_row};
 
 /// H_f of the paper.
 pub(super) struct Buffer<'s> {
@@ -120,10 +118,7 @@ impl<'s> Buffer<'s> {
     }
 
     /// Calls `put` with all states that were noted, and whether they have a mark.
-    pub(super) fn take_up<E: From<StorageError>>(
-        &mut self,
-        manifest: &Manifest,
-    ) -> Result<Vec<(Vec<u8>, bool)>, E> {
+    pub(super) fn take_up<E: From<StorageError>>(&mut self, manifest: &Manifest) -> Result<Vec<(Vec<u8>, bool)>, E> {
         self.n_saved = manifest.number("buffers")?;
         let mut saved = self.saved();
         saved.take_up(manifest, "buffer")?;

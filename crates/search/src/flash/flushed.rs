@@ -153,11 +153,7 @@ impl<'s> Flushed<'s> {
     }
 
     /// Copies all slices to a new file, with room between them for one more, and that one.
-    fn move_apart<'r>(
-        &mut self,
-        layout: &[u32],
-        row_of: impl Fn(usize) -> &'r [u8],
-    ) -> Result<(), SearchError> {
+    fn move_apart<'r>(&mut self, layout: &[u32], row_of: impl Fn(usize) -> &'r [u8]) -> Result<(), SearchError> {
         let name = format!("{ROLE}-{}", self.n_files);
         self.n_files += 1;
         let (before, n_tables) = (self.n_tables, self.n_tables + 1);

@@ -44,8 +44,9 @@ impl<'s, K: Key> Search<'s, K> {
         let counting = &self.counting;
         let again_sets = std::slice::from_ref(&again);
         let marked = self.sets.write(again_sets, |this, bounds| both(this, again_sets, counting, bounds))?;
-        let unmarked =
-            self.sets.write(again_sets, |this, bounds| this.without(this.union(again_sets, bounds)?, counting, bounds))?;
+        let unmarked = self
+            .sets
+            .write(again_sets, |this, bounds| this.without(this.union(again_sets, bounds)?, counting, bounds))?;
         self.push_open(marked, true);
         self.push_open(unmarked, false);
         Ok(())
@@ -94,7 +95,8 @@ impl<'s, K: Key> Search<'s, K> {
     fn write_values(&mut self) -> Result<RunParts<'s, K>, SearchError> {
         let budget = self.sets.budget();
         let mut cache = CombiningCache::<K, K>::new(self.shares.cache_bytes, budget)?;
-        let mut sort = ExternalSort::new(self.sets.disk(), "values", self.shares.sort, K::max as fn(_, _) -> _, budget)?;
+        let mut sort =
+            ExternalSort::new(self.sets.disk(), "values", self.shares.sort, K::max as fn(_, _) -> _, budget)?;
         let mut stream = self.sets.union(&self.tiers, (None, None))?;
         loop {
             let (_, values) = stream.batch()?;

@@ -6,9 +6,7 @@ use crate::expansion::Work;
 use crate::pool::{Pool, Taken};
 use crate::tally::{Tally, lock};
 use lariat_graph::{Edges, RowBuffer, Rows};
-use lariat_storage::{
-    CombiningCache, ExternalSort, Key, RowFilter, RowQueue, SortedPieces, hash_row,
-};
+use lariat_storage::{CombiningCache, ExternalSort, Key, RowFilter, RowQueue, SortedPieces, hash_row};
 use std::sync::Mutex;
 
 /// What a round leaves.

@@ -19,13 +19,15 @@ const FOOTER_PLACE: u64 = u64::MAX - 1;
 pub enum BlockFileKind {
     /// Sorted rows.
     Run = 1,
+    /// A perfect hash function.
+    PerfectHash = 2,
 }
 
 impl BlockFileKind {
     /// The version of its format that is written and read.
     pub fn version(self) -> u32 {
         match self {
-            BlockFileKind::Run => 1,
+            BlockFileKind::Run | BlockFileKind::PerfectHash => 1,
         }
     }
 }

@@ -31,7 +31,7 @@ unsafe impl Send for LineBlocks {}
 unsafe impl Sync for LineBlocks {}
 
 /// Gives `starts` so many blocks; false if there is no memory for them.
-fn resize(starts: &mut Vec<NonNull<u8>>, n_blocks: usize, pool: &mut Pool<'_>) -> bool {
+fn resize(starts: &mut Vec<NonNull<u8>>, n_blocks: usize, pool: &Pool<'_>) -> bool {
     if n_blocks < starts.len() {
         pool.give_back(starts.drain(n_blocks..));
     }
@@ -56,7 +56,7 @@ impl RowBlocks {
     }
 
     /// Makes room for `n_rows`, and not for many more; false if there is no memory for them.
-    pub(super) fn resize(&mut self, n_rows: usize, pool: &mut Pool<'_>) -> bool {
+    pub(super) fn resize(&mut self, n_rows: usize, pool: &Pool<'_>) -> bool {
         resize(&mut self.starts, n_rows.div_ceil(Self::ROWS), pool)
     }
 
@@ -108,7 +108,7 @@ impl LineBlocks {
     }
 
     /// Makes room for `n_lines`; false if there is no memory for them.
-    pub(super) fn resize(&mut self, n_lines: usize, pool: &mut Pool<'_>) -> bool {
+    pub(super) fn resize(&mut self, n_lines: usize, pool: &Pool<'_>) -> bool {
         resize(&mut self.starts, n_lines.div_ceil(Self::LINES), pool)
     }
 

@@ -1,4 +1,4 @@
-//! Blocks of memory of one size, cut from large pages, that segments take and give back.
+//! Blocks of memory of one size, cut from large pages, that segments take and give back. All threads of a search share a pool.
 //!
 //! Segments grow and shrink by blocks, so that none needs memory in one piece, and what one gives back another takes. The memory
 //! under the blocks comes in *slabs* that are large pages where the system has them: rows are looked for all over the memory, and with
@@ -15,6 +15,7 @@ use crate::row_table::zeroed::advise_large_pages;
 use lariat_base::MemoryBudget;
 use std::alloc::{Layout, alloc, dealloc};
 use std::ptr::NonNull;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const LARGE_PAGE: usize = 2 << 20;
 /// Slabs are small where the budget is.
@@ -24,14 +25,17 @@ pub(super) struct Pool<'b> {
     budget: &'b MemoryBudget,
     block_bytes: usize,
     slab: Layout,
+    blocks: Mutex<Blocks>,
+}
+
+#[derive(Default)]
+struct Blocks {
     slabs: Vec<NonNull<u8>>,
     free: Vec<NonNull<u8>>,
 }
 
-// SAFETY: slabs are plain memory that belongs to the pool, and to those who hold its blocks, which go from thread to thread with it.
-unsafe impl Send for Pool<'_> {}
-// SAFETY: shared references give nothing away.
-unsafe impl Sync for Pool<'_> {}
+// SAFETY: slabs are plain memory that belongs to the pool, and blocks to those who took them, on whatever thread.
+unsafe impl Send for Blocks {}
 
 impl<'b> Pool<'b> {
     /// A pool of blocks of `block_bytes`, a multiple of 64.
@@ -41,26 +45,32 @@ impl<'b> Pool<'b> {
         let bytes = wanted.next_power_of_two().max(block_bytes);
         // Blocks are far smaller than memory, so there is such a layout; the smallest one makes every request fail.
         let layout = Layout::from_size_align(bytes, bytes.next_power_of_two().min(LARGE_PAGE));
-        Self { budget, block_bytes, slab: layout.unwrap_or(Layout::new::<u64>()), slabs: Vec::new(), free: Vec::new() }
+        Self { budget, block_bytes, slab: layout.unwrap_or(Layout::new::<u64>()), blocks: Mutex::default() }
     }
 
     /// Appends `n` blocks to `out`, or none if there is no memory for all of them.
-    pub(super) fn take(&mut self, n: usize, out: &mut Vec<NonNull<u8>>) -> bool {
-        while self.free.len() < n {
-            if !self.add_slab() {
+    pub(super) fn take(&self, n: usize, out: &mut Vec<NonNull<u8>>) -> bool {
+        let mut blocks = self.lock();
+        while blocks.free.len() < n {
+            if !self.add_slab(&mut blocks) {
                 return false;
             }
         }
-        out.extend(self.free.drain(self.free.len() - n..).rev());
+        let first = blocks.free.len() - n;
+        out.extend(blocks.free.drain(first..).rev());
         true
     }
 
-    /// Takes blocks of this pool back.
-    pub(super) fn give_back(&mut self, blocks: impl Iterator<Item = NonNull<u8>>) {
-        self.free.extend(blocks);
+    fn lock(&self) -> MutexGuard<'_, Blocks> {
+        self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn add_slab(&mut self) -> bool {
+    /// Takes blocks of this pool back.
+    pub(super) fn give_back(&self, blocks: impl Iterator<Item = NonNull<u8>>) {
+        self.lock().free.extend(blocks);
+    }
+
+    fn add_slab(&self, blocks: &mut Blocks) -> bool {
         if self.slab.size() < self.block_bytes || self.budget.reserve(self.slab.size() as u64).is_err() {
             return false;
         }
@@ -73,24 +83,24 @@ impl<'b> Pool<'b> {
         advise_large_pages(start.as_ptr(), self.slab.size());
         // SAFETY: all of the slab, which nobody else has.
         unsafe { start.write_bytes(0, self.slab.size()) };
-        self.slabs.push(start);
+        blocks.slabs.push(start);
         let n_blocks = self.slab.size() / self.block_bytes;
         // SAFETY: all of the block lies inside of the slab.
-        self.free.extend((0..n_blocks).rev().map(|i| unsafe { start.add(i * self.block_bytes) }));
+        blocks.free.extend((0..n_blocks).rev().map(|i| unsafe { start.add(i * self.block_bytes) }));
         true
     }
 
     /// Bytes taken from the budget.
     pub(super) fn memory_bytes(&self) -> u64 {
-        (self.slabs.len() * self.slab.size()) as u64
+        (self.lock().slabs.len() * self.slab.size()) as u64
     }
 }
 
 impl Drop for Pool<'_> {
     fn drop(&mut self) {
         self.budget.release(self.memory_bytes());
-        for slab in self.slabs.drain(..) {
-            // SAFETY: allocated by `add_slab` with this layout; the set that owns the pool does not use its segments any more.
+        for slab in self.lock().slabs.drain(..) {
+            // SAFETY: allocated by `add_slab` with this layout; sets borrow the pool, so none of its blocks are in use.
             unsafe { dealloc(slab.as_ptr(), self.slab) };
         }
     }

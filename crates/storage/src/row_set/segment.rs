@@ -11,13 +11,12 @@
 //! 3. `n_rows <= LOAD_MAX * entries`, so that there is a line that is not full, and probing ends.
 //! 4. `pending.end <= sealed <= n_rows`, and `levels` sums up to `sealed`; `unqueued`, if there is one, is at least `sealed`.
 
+use super::RowPools;
 use super::blocks::{LineBlocks, RowBlocks};
 use super::levels::LevelCounts;
 use super::line::{ENTRIES, Line};
-use super::pool::Pool;
 use crate::hash::rows_equal;
 use crate::prefetch::prefetch_address;
-use lariat_base::MemoryBudget;
 use lariat_base::rows::{RowBuffer, Rows};
 use std::ops::Range;
 
@@ -31,16 +30,16 @@ const LINES_AT_FIRST: usize = 64;
 /// Rows that are hashed together when all are entered anew.
 const HASHES: usize = 64;
 
-/// How rows are hashed in a set that is one of several.
+/// How rows are hashed in a set that is one part of several.
 #[derive(Clone, Copy)]
 pub(super) struct Hash {
-    pub(super) n_owners: usize,
+    pub(super) n_parts: usize,
 }
 
 impl Hash {
     #[inline(always)]
     pub(super) fn of(self, row: &[u8]) -> u64 {
-        super::owner_of(row, self.n_owners).1
+        super::part_of(row, self.n_parts).1
     }
 }
 
@@ -63,35 +62,24 @@ pub(super) enum NoRoom {
     Segment,
 }
 
-/// The blocks that all segments of a set share.
-pub(super) struct Pools<'b> {
-    pub(super) rows: Pool<'b>,
-    pub(super) lines: Pool<'b>,
-}
-
-impl<'b> Pools<'b> {
-    pub(super) fn new(width: usize, budget: &'b MemoryBudget) -> Self {
-        Self {
-            rows: Pool::new(RowBlocks::block_bytes(width), budget),
-            lines: Pool::new(LineBlocks::block_bytes(), budget),
-        }
-    }
-}
-
+/// What every probe reads comes first: it is one cache line.
+#[repr(C, align(64))]
 pub(super) struct Segment {
+    n_rows: u32,
+    n_lines: u32,
+    lines: LineBlocks,
+    pub(super) rows: RowBlocks,
+    /// The first row of the level that is being filled that is not in the search's queue.
+    pub(super) unqueued: Option<usize>,
     pub(super) depth: u32,
     pub(super) prefix: u64,
-    pub(super) n_rows: usize,
-    n_lines: usize,
-    pub(super) rows: RowBlocks,
-    lines: LineBlocks,
     /// Rows of the last level that was sealed and that nobody has taken yet.
     pub(super) pending: Range<usize>,
     pub(super) sealed: usize,
-    /// The first row of the level that is being filled that is not in the search's queue.
-    pub(super) unqueued: Option<usize>,
     pub(super) levels: Option<LevelCounts>,
 }
+
+const _: () = assert!(std::mem::offset_of!(Segment, unqueued) == 64);
 
 #[inline(always)]
 fn tag_of(hash: u64) -> u8 {
@@ -146,7 +134,7 @@ impl Segment {
         depth: u32,
         prefix: u64,
         n_rows: usize,
-        pools: &mut Pools<'_>,
+        pools: &RowPools<'_>,
     ) -> Result<Self, NoRoom> {
         let mut segment = Self {
             depth,
@@ -160,7 +148,7 @@ impl Segment {
             unqueued: None,
             levels: None,
         };
-        let has_room = segment.rows.resize(n_rows, &mut pools.rows) && segment.set_lines(lines_for(n_rows), pools);
+        let has_room = segment.rows.resize(n_rows, &pools.rows) && segment.set_lines(lines_for(n_rows), pools);
         if !has_room {
             segment.give_back(pools);
             return Err(NoRoom::Memory);
@@ -169,14 +157,29 @@ impl Segment {
         Ok(segment)
     }
 
-    fn give_back(&mut self, pools: &mut Pools<'_>) {
+    #[inline(always)]
+    pub(super) fn n_rows(&self) -> usize {
+        self.n_rows as usize
+    }
+
+    #[inline(always)]
+    fn n_lines(&self) -> usize {
+        self.n_lines as usize
+    }
+
+    /// Forgets the rows behind the first `n_rows`; their entries stay until all are made anew.
+    pub(super) fn truncate(&mut self, n_rows: usize) {
+        self.n_rows = n_rows as u32;
+    }
+
+    fn give_back(&mut self, pools: &RowPools<'_>) {
         // To have less always succeeds.
-        let _ = self.rows.resize(0, &mut pools.rows) && self.lines.resize(0, &mut pools.lines);
+        let _ = self.rows.resize(0, &pools.rows) && self.lines.resize(0, &pools.lines);
     }
 
     #[inline(always)]
     fn probe(&self, hash: u64) -> Probe {
-        Probe::new(hash, self.n_lines)
+        Probe::new(hash, self.n_lines())
     }
 
     /// Fetches what tells where that line is.
@@ -214,7 +217,7 @@ impl Segment {
         row: &[u8],
         queues: bool,
         of: Hash,
-        pools: &mut Pools<'_>,
+        pools: &RowPools<'_>,
     ) -> Result<Met, NoRoom> {
         let tag = tag_of(hash);
         let mut probe = self.probe(hash);
@@ -229,10 +232,10 @@ impl Segment {
             probe.step();
         }
         let mut at = probe.line;
-        if self.n_rows == self.rows.capacity() {
+        if self.n_rows() == self.rows.capacity() {
             self.reserve_row(pools)?;
         }
-        if (self.n_rows + 1) * 100 > self.n_lines * ENTRIES * LOAD_MAX {
+        if (self.n_rows() + 1) * 100 > self.n_lines() * ENTRIES * LOAD_MAX {
             self.grow(of, pools)?;
             at = self.free_line(hash);
         }
@@ -248,33 +251,34 @@ impl Segment {
     /// Puts a row behind the others, without an entry; there must be room for it.
     #[inline(always)]
     pub(super) fn append(&mut self, row: &[u8]) -> usize {
-        self.rows.write(self.n_rows, row);
+        let place = self.n_rows();
+        self.rows.write(place, row);
         self.n_rows += 1;
-        self.n_rows - 1
+        place
     }
 
     #[cold]
-    fn reserve_row(&mut self, pools: &mut Pools<'_>) -> Result<(), NoRoom> {
-        if self.n_rows == ROWS_MAX {
+    fn reserve_row(&mut self, pools: &RowPools<'_>) -> Result<(), NoRoom> {
+        if self.n_rows() == ROWS_MAX {
             return Err(NoRoom::Segment);
         }
-        if self.rows.resize(self.n_rows + 1, &mut pools.rows) { Ok(()) } else { Err(NoRoom::Memory) }
+        if self.rows.resize(self.n_rows() + 1, &pools.rows) { Ok(()) } else { Err(NoRoom::Memory) }
     }
 
     /// Has so many lines; entries are lost. If there is no memory for them nothing changes.
-    fn set_lines(&mut self, n_lines: usize, pools: &mut Pools<'_>) -> bool {
-        let has_room = self.lines.resize(n_lines, &mut pools.lines);
+    fn set_lines(&mut self, n_lines: usize, pools: &RowPools<'_>) -> bool {
+        let has_room = self.lines.resize(n_lines, &pools.lines);
         if has_room {
-            self.n_lines = n_lines;
+            self.n_lines = n_lines as u32;
         }
         has_room
     }
 
     /// More lines, and all rows entered anew.
     #[cold]
-    fn grow(&mut self, of: Hash, pools: &mut Pools<'_>) -> Result<(), NoRoom> {
-        let needed = lines_for(self.n_rows + 1);
-        let growth = if self.n_rows < ROWS_MAX / 8 { 100 } else { GROWTH };
+    fn grow(&mut self, of: Hash, pools: &RowPools<'_>) -> Result<(), NoRoom> {
+        let needed = lines_for(self.n_rows() + 1);
+        let growth = if self.n_rows() < ROWS_MAX / 8 { 100 } else { GROWTH };
         if !self.set_lines(needed * (100 + growth) / 100, pools) && !self.set_lines(needed, pools) {
             return Err(NoRoom::Memory);
         }
@@ -283,10 +287,10 @@ impl Segment {
     }
 
     /// Has as few blocks and lines as its rows need with `room` percent more, and enters all of them anew.
-    pub(super) fn fit(&mut self, room: usize, of: Hash, pools: &mut Pools<'_>) {
+    pub(super) fn fit(&mut self, room: usize, of: Hash, pools: &RowPools<'_>) {
         // To have less always succeeds; to have more may not, and then the lines are as many as they were.
-        let _ = self.rows.resize(self.n_rows, &mut pools.rows);
-        let _ = self.set_lines(lines_for(self.n_rows) * (100 + room) / 100, pools);
+        let _ = self.rows.resize(self.n_rows(), &pools.rows);
+        let _ = self.set_lines(lines_for(self.n_rows()) * (100 + room) / 100, pools);
         self.enter_all(of);
     }
 
@@ -301,15 +305,15 @@ impl Segment {
     }
 
     fn clear_lines(&mut self) {
-        (0..self.n_lines).for_each(|i| *self.lines.get_mut(i) = Line::default());
+        (0..self.n_lines()).for_each(|i| *self.lines.get_mut(i) = Line::default());
     }
 
     fn enter_all(&mut self, hash: Hash) {
         self.clear_lines();
         // First the hashes of some rows, then their entries: the processor does more of each at once that way.
         let mut hashes = [0; HASHES];
-        for first in (0..self.n_rows).step_by(HASHES) {
-            let n = HASHES.min(self.n_rows - first);
+        for first in (0..self.n_rows()).step_by(HASHES) {
+            let n = HASHES.min(self.n_rows() - first);
             hashes.iter_mut().zip(first..first + n).for_each(|(out, place)| *out = hash.of(self.rows.row(place)));
             for (i, hash) in hashes[..n].iter().enumerate() {
                 let at = self.free_line(*hash);
@@ -329,9 +333,9 @@ impl Segment {
 
     /// Ends a level: what arrived since the last one was sealed and is not queued is pending now. How many rows the level has.
     pub(super) fn seal_level(&mut self) -> usize {
-        let n_rows = self.n_rows - self.sealed;
-        self.pending = self.unqueued.take().unwrap_or(self.n_rows)..self.n_rows;
-        self.sealed = self.n_rows;
+        let n_rows = self.n_rows() - self.sealed;
+        self.pending = self.unqueued.take().unwrap_or(self.n_rows())..self.n_rows();
+        self.sealed = self.n_rows();
         if let Some(levels) = &mut self.levels {
             levels.push(n_rows);
         }
@@ -350,7 +354,7 @@ impl Segment {
     /// Calls `visit` with the rows of levels before this one, or with all others.
     pub(super) fn for_rows_before(&self, level: usize, before: bool, visit: impl FnMut(Rows<'_>), width: usize) {
         let end = self.levels.iter().flat_map(LevelCounts::iter).take(level).sum();
-        self.for_each_stretch(if before { 0..end } else { end..self.n_rows }, visit, width);
+        self.for_each_stretch(if before { 0..end } else { end..self.n_rows() }, visit, width);
     }
 
     /// Calls `visit` with the rows of a level; never if levels are not kept.

@@ -1,7 +1,8 @@
 //! Splitting a segment that is full.
 
+use super::RowPools;
 use super::levels::LevelCounts;
-use super::segment::{GROWTH, Hash, NoRoom, Pools, Segment};
+use super::segment::{GROWTH, Hash, NoRoom, Segment};
 
 impl Segment {
     /// Moves the rows whose hash goes on with a 1 to a new segment, which has the next longer prefix. `spread` is a number that
@@ -11,12 +12,12 @@ impl Segment {
         width: usize,
         spread: usize,
         hash: Hash,
-        pools: &mut Pools<'_>,
+        pools: &RowPools<'_>,
     ) -> Result<Segment, NoRoom> {
         let depth = self.depth + 1;
         let prefix = self.prefix << 1;
         let is_moved = |row: &[u8]| hash.of(row) >> (64 - depth) & 1 == 1;
-        let n_moved = (0..self.n_rows).filter(|place| is_moved(self.rows.row(*place))).count();
+        let n_moved = (0..self.n_rows()).filter(|place| is_moved(self.rows.row(*place))).count();
         // The other side's memory is there before a row moves, so that what follows cannot fail half-way.
         let mut other = Segment::new(width, depth, prefix | 1, n_moved, pools)?;
         self.move_rows(&mut other, is_moved);
@@ -30,7 +31,7 @@ impl Segment {
 
     /// Moves rows to `other`, keeping the order on both sides, and the levels' bounds with them.
     fn move_rows(&mut self, other: &mut Segment, is_moved: impl Fn(&[u8]) -> bool) {
-        let n_rows = self.n_rows;
+        let n_rows = self.n_rows();
         let old_levels: Option<Vec<usize>> = self.levels.take().map(|levels| levels.iter().collect());
         let level_ends = old_levels.iter().flatten().scan(0, |end, count| {
             *end += count;
@@ -58,7 +59,7 @@ impl Segment {
                 kept += 1;
             }
         }
-        self.n_rows = kept;
+        self.truncate(kept);
         kept_before.iter_mut().zip(&moved_before).for_each(|(bound, moved)| *bound -= moved);
         for (side, bounds) in [(self, &kept_before), (other, &moved_before)] {
             side.pending = bounds[0]..bounds[1];

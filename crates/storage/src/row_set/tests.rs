@@ -16,7 +16,7 @@ impl NewRows for Notes {
         !self.n_asked.is_multiple_of(3)
     }
 
-    fn new_row(&mut self, row: &[u8], queued: bool) {
+    fn new_row(&mut self, _: usize, row: &[u8], queued: bool) {
         if queued { &mut self.queued } else { &mut self.pending }.push(row.to_vec());
     }
 }
@@ -52,7 +52,8 @@ fn stores_every_row_once_and_hands_each_out_once() {
         [(1, 2_000, 256), (3, 90_000, 400_000), (9, 150_000, 1 << 30), (33, 60_000, 1 << 30)]
     {
         let budget = MemoryBudget::new(256 << 20);
-        let mut set = RowSet::new(width, 3, true, &budget).unwrap();
+        let pools = RowPools::new(width, &budget);
+        let mut set = RowSet::new(3, true, &pools).unwrap();
         let mut random = Random::new(width as u64);
         let mut levels: Vec<BTreeSet<Vec<u8>>> = Vec::new();
         let mut all = BTreeSet::new();
@@ -83,8 +84,9 @@ fn stores_every_row_once_and_hands_each_out_once() {
             set.for_rows_of_level(level, |rows| found.extend(rows.iter().map(<[u8]>::to_vec)));
             assert_eq!(&found, expected);
         }
-        assert_eq!(set.memory_bytes(), budget.used());
+        assert_eq!(pools.memory_bytes(), budget.used());
         drop(set);
+        drop(pools);
         assert_eq!(budget.used(), 0);
     }
 }
@@ -94,7 +96,7 @@ fn rows_are_shared_out_evenly() {
     let mut random = Random::new(9);
     let mut counts = BTreeMap::new();
     for row in random_rows(&mut random, 9, 30_000, 1 << 30).as_rows().iter() {
-        *counts.entry(owner_of(row, 3).0).or_insert(0) += 1;
+        *counts.entry(part_of(row, 3).0).or_insert(0) += 1;
     }
     assert_eq!(counts.len(), 3);
     assert!(counts.values().all(|n| (9_500..10_500).contains(n)), "{counts:?}");
@@ -104,7 +106,8 @@ fn rows_are_shared_out_evenly() {
 fn a_full_budget_is_an_answer_and_is_used_well() {
     for (budget_bytes, bytes_beyond_row) in [(2 << 20, 7.0), (64 << 20, 4.0)] {
         let budget = MemoryBudget::new(budget_bytes);
-        let mut set = RowSet::new(8, 1, false, &budget).unwrap();
+        let pools = RowPools::new(8, &budget);
+        let mut set = RowSet::new(1, false, &pools).unwrap();
         let mut n = 0u64;
         let full = loop {
             let mut rows = RowBuffer::new(8);

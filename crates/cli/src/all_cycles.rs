@@ -1,0 +1,268 @@
+//! All counterexamples to a property: each is replayed and written when it is found, and what they have in common is told at the end.
+//!
+//! Different cycles of the product may be the same run of the model, with the automaton in other states; they are counted as what they are, cycles.
+
+use crate::check::run_counterexample;
+use crate::failure::Failure;
+use crate::output;
+use crate::temporal::Temporal;
+use lariat_base::Random;
+use lariat_base::outcome::{ComponentSummary, CycleGroup, CyclesSummary};
+use lariat_base::trace::{Move, Trace};
+use lariat_exec::{Interpreter, ReplayError, Run};
+use lariat_graph::{DeadlockRuns, Product, Watcher};
+use lariat_search::SearchError;
+use lariat_search::daac::{CycleSearch, FoundCycle};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs::File;
+use std::io::Write;
+
+/// Cycles that are replayed if nobody wants files: more would not tell more.
+const REPLAYED_MAX: u64 = 10_000;
+/// Groups that are told apart, and those that are shown.
+const GROUPS_MAX: usize = 1000;
+const GROUPS_SHOWN: usize = 10;
+/// Components that are shown.
+const COMPONENTS_SHOWN: usize = 10;
+/// Random walks that are tried for good runs, and the steps of each.
+const WALKS: u64 = 300;
+const WALK_STEPS: usize = 5000;
+
+/// What counterexamples are counterexamples of.
+pub struct Subject<'s> {
+    pub graph: &'s Interpreter<'s>,
+    pub product: &'s Product<'s>,
+    /// The automaton, to judge runs anew.
+    pub watcher: &'s dyn Watcher,
+    pub property: &'s Temporal,
+    pub deadlock_runs: DeadlockRuns,
+}
+
+/// Where counterexamples are written to.
+enum Target {
+    Nowhere,
+    /// A file for each.
+    Directory(String),
+    /// A line for each.
+    Lines(String, File),
+}
+
+/// Counterexamples so far.
+pub struct AllCycles<'s> {
+    subject: Subject<'s>,
+    target: Target,
+    limit: Option<u64>,
+    found: u64,
+    replayed: u64,
+    shortest: Option<Trace>,
+    groups: BTreeMap<Vec<String>, CycleGroup>,
+    /// Transitions of all loops, and of all runs.
+    in_loops: Option<BTreeSet<String>>,
+    in_runs: Option<BTreeSet<String>>,
+    failure: Option<Failure>,
+}
+
+impl<'s> AllCycles<'s> {
+    /// Counterexamples go to a directory, or to a file whose name ends in `.jsonl`; `place` is that of the property among several.
+    pub fn new(subject: Subject<'s>, trace: Option<&str>, limit: Option<u64>, place: usize) -> Result<Self, Failure> {
+        let failed = |what: &str, error: std::io::Error| Failure::machine(format!("cannot make {what}: {error}"));
+        let target = match trace {
+            None => Target::Nowhere,
+            Some(file) if file.ends_with(".jsonl") => {
+                let name = match place {
+                    0 => file.to_owned(),
+                    n => format!("{}.{}.jsonl", file.trim_end_matches(".jsonl"), n + 1),
+                };
+                let lines = File::create(&name).map_err(|error| failed(&name, error))?;
+                Target::Lines(name, lines)
+            }
+            Some(directory) => {
+                let name = match place {
+                    0 => directory.to_owned(),
+                    n => format!("{}/property-{}", directory.trim_end_matches('/'), n + 1),
+                };
+                std::fs::create_dir_all(&name).map_err(|error| failed(&name, error))?;
+                Target::Directory(name)
+            }
+        };
+        Ok(Self {
+            subject,
+            target,
+            limit,
+            found: 0,
+            replayed: 0,
+            shortest: None,
+            groups: BTreeMap::new(),
+            in_loops: None,
+            in_runs: None,
+            failure: None,
+        })
+    }
+
+    /// Takes a cycle; false if no more are wanted.
+    pub fn take(&mut self, cycle: &mut FoundCycle<'_, '_>) -> Result<bool, SearchError> {
+        self.found += 1;
+        if self.found <= REPLAYED_MAX || !matches!(self.target, Target::Nowhere) {
+            let lasso = cycle.lasso()?;
+            let Subject { graph, product, watcher, property, .. } = &self.subject;
+            let noted = run_counterexample(graph, product, *watcher, property, lasso)
+                .and_then(|trace| self.note(trace, cycle.component));
+            if let Err(failure) = noted {
+                self.failure = Some(failure);
+                return Ok(false);
+            }
+        }
+        Ok(self.limit.is_none_or(|limit| self.found < limit))
+    }
+
+    fn note(&mut self, trace: Trace, component: u64) -> Result<(), Failure> {
+        self.replayed += 1;
+        self.write(&trace, component)?;
+        let loop_to = trace.loop_to.unwrap_or(0);
+        let in_run = transitions(&trace, 0);
+        let in_loop = transitions(&trace, loop_to);
+        let lengths = (loop_to as u64, (trace.steps.len() - loop_to) as u64);
+        let key: Vec<String> = in_loop.iter().cloned().collect();
+        if self.groups.len() < GROUPS_MAX || self.groups.contains_key(&key) {
+            let group = self.groups.entry(key.clone()).or_insert_with(|| CycleGroup {
+                cycles: 0,
+                shortest: lengths,
+                transitions: key,
+            });
+            group.cycles += 1;
+            group.shortest = std::cmp::min_by_key(group.shortest, lengths, |(prefix, cycle)| prefix + cycle);
+        }
+        intersect(&mut self.in_loops, in_loop);
+        intersect(&mut self.in_runs, in_run);
+        if self.shortest.as_ref().is_none_or(|shortest| trace.steps.len() < shortest.steps.len()) {
+            self.shortest = Some(trace);
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, trace: &Trace, component: u64) -> Result<(), Failure> {
+        match &mut self.target {
+            Target::Nowhere => Ok(()),
+            Target::Directory(name) => {
+                output::file(&format!("{name}/cycle-{}.itf.json", self.found), &lariat_report::trace_itf(trace))
+            }
+            Target::Lines(name, lines) => {
+                let loop_to = trace.loop_to.unwrap_or(0);
+                let steps: Vec<String> =
+                    trace.steps.iter().map(|step| lariat_report::moves_text(&step.moves)).collect();
+                let line = serde_json::json!({
+                    "number": self.found,
+                    "component": component + 1,
+                    "prefix": loop_to,
+                    "cycle": trace.steps.len() - loop_to,
+                    "steps": steps,
+                });
+                writeln!(lines, "{line}").map_err(|error| Failure::machine(format!("cannot write {name}: {error}")))
+            }
+        }
+    }
+
+    /// What was found, and the shortest counterexample.
+    pub fn finish(mut self, found: &CycleSearch) -> Result<(CyclesSummary, Option<Trace>), Failure> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        let incomplete = match (found.search.complete, found.search.limit, self.limit) {
+            (true, ..) => None,
+            (false, Some(limit), _) => Some(limit.sentence().to_owned()),
+            (false, None, limit) => Some(format!("the limit of {} was reached", limit.unwrap_or(found.cycles))),
+        };
+        let (only_bad, good_runs) = self.only_bad();
+        let n_groups = self.groups.len() as u64;
+        let mut groups: Vec<CycleGroup> = self.groups.into_values().collect();
+        groups.sort_by_key(|group| (group.shortest.0 + group.shortest.1, std::cmp::Reverse(group.cycles)));
+        groups.truncate(GROUPS_SHOWN);
+        let components = found.components.iter().take(COMPONENTS_SHOWN).map(|component| ComponentSummary {
+            states: component.states,
+            accepting: component.accepting,
+            edges: component.edges,
+            distance: component.distance,
+            cycles: component.cycles,
+        });
+        let summary = CyclesSummary {
+            found: found.cycles,
+            incomplete,
+            replayed: self.replayed,
+            n_components: found.n_components,
+            components: components.collect(),
+            groups,
+            n_groups,
+            common: self.in_loops.unwrap_or_default().into_iter().collect(),
+            only_bad,
+            good_runs,
+            directory: match self.target {
+                Target::Nowhere => None,
+                Target::Directory(name) | Target::Lines(name, _) => Some(name),
+            },
+        };
+        Ok((summary, self.shortest))
+    }
+
+    /// Transitions of all counterexamples that none of some good runs has, and how many of those were tried.
+    fn only_bad(&self) -> (Vec<String>, u64) {
+        let mut suspects = self.in_runs.clone().unwrap_or_default();
+        let (mut random, mut good_runs) = (Random::new(1), 0);
+        for _ in 0..WALKS {
+            if suspects.is_empty() {
+                break;
+            }
+            let Some(run) = self.random_run(&mut random) else { continue };
+            let judged = self.subject.graph.run_violation(self.subject.watcher, &run);
+            if !matches!(judged, Err(ReplayError::NotViolated(_))) {
+                continue;
+            }
+            if let Ok(trace) = self.subject.graph.run_trace(&run) {
+                good_runs += 1;
+                let harmless = transitions(&trace, 0);
+                suspects.retain(|transition| !harmless.contains(transition));
+            }
+        }
+        // Without a good run there is nothing to compare with.
+        if good_runs == 0 { (Vec::new(), 0) } else { (suspects.into_iter().collect(), good_runs) }
+    }
+
+    /// A walk up to where it comes to a state again, or to a deadlock; none if that takes long, or is not a run.
+    fn random_run(&self, random: &mut Random) -> Option<Run> {
+        let graph = self.subject.graph;
+        let mut rows = vec![graph.initial_row()];
+        let mut places = HashMap::from([(rows[0].clone(), 0)]);
+        while rows.len() <= WALK_STEPS {
+            let mut steps = graph.steps(rows.last()?);
+            if steps.is_empty() {
+                let is_run = self.subject.deadlock_runs == DeadlockRuns::Stutter;
+                let last = rows.pop()?;
+                return is_run.then(|| Run::new(rows, vec![last]));
+            }
+            let next = steps.swap_remove(random.below(steps.len())).target;
+            if let Some(place) = places.get(&next) {
+                let cycle = rows.split_off(*place);
+                return Some(Run::new(rows, cycle));
+            }
+            places.insert(next.clone(), rows.len());
+            rows.push(next);
+        }
+        None
+    }
+}
+
+/// The transitions that a trace takes from a place on.
+fn transitions(trace: &Trace, from: usize) -> BTreeSet<String> {
+    trace.steps[from..].iter().flat_map(|step| step.moves.iter().map(transition)).collect()
+}
+
+fn transition(step: &Move) -> String {
+    format!("{} {} -> {} (line {})", step.process, step.from, step.to, step.line)
+}
+
+/// Keeps what is in both; the first set is taken as it is.
+fn intersect(all: &mut Option<BTreeSet<String>>, more: BTreeSet<String>) {
+    match all {
+        None => *all = Some(more),
+        Some(all) => all.retain(|transition| more.contains(transition)),
+    }
+}

@@ -1,0 +1,158 @@
+//! Semi-external searches as a person would run them: verdicts, shortest counterexamples, all counterexamples, limits and going on.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+#![allow(clippy::disallowed_methods, reason = "tests read what was written")]
+
+mod common;
+
+use common::{lariat, model, scratch};
+use serde_json::Value;
+
+const SEARCHES: [&[&str]; 6] = [
+    &["--algorithm", "ddfs"],
+    &["--algorithm", "ddfs", "--mphf", "disk"],
+    &["--algorithm", "iddfs"],
+    &["--algorithm", "iddfs", "--depth-step", "3"],
+    &["--shortest"],
+    &["--all", "--limit", "1"],
+];
+
+/// Models, properties, and whether they hold.
+const PROPERTIES: [(&str, &[&str], bool); 4] = [
+    ("ticket.mdve", &["--property", "Starving"], true),
+    ("ticket.mdve", &["-D", "BUG=1", "--property", "Starving"], false),
+    ("peterson.mdve", &["-D", "N=3", "--ltl", "G F (P_0.critical || P_1.critical || P_2.critical)"], true),
+    ("peterson.mdve", &["-D", "N=3", "--ltl", "G F P_0.critical"], false),
+];
+
+fn check(file: &str, what: &[&str], how: &[&str]) -> common::Ran {
+    let file = model(file);
+    let mut arguments = vec!["check", &file, "--memory", "16MiB", "--json", "--quiet"];
+    arguments.extend(what);
+    arguments.extend(how);
+    lariat(&arguments)
+}
+
+#[test]
+fn every_search_gives_the_verdict_of_the_one_in_memory() {
+    for (file, what, holds) in PROPERTIES {
+        check(file, what, &[]).expect(i32::from(!holds));
+        for how in SEARCHES {
+            let found = check(file, what, how).expect(i32::from(!holds)).json();
+            let property = &found["properties"][0];
+            assert_eq!(property["verdict"], if holds { "holds" } else { "violated" }, "{file} {what:?} {how:?}");
+            let replayed = &property["counterexample"]["replayed"];
+            assert_eq!(*replayed, if holds { Value::Null } else { Value::Bool(true) }, "{file} {what:?} {how:?}");
+        }
+    }
+}
+
+#[test]
+fn several_properties_have_searches_of_their_own() {
+    let formulas = ["--ltl", "G F P_0.critical", "--ltl", "G F (P_0.critical || P_1.critical || P_2.critical)"];
+    for how in SEARCHES {
+        let found = check("peterson.mdve", &formulas, how).expect(1).json();
+        let verdicts = [0, 1].map(|i| found["properties"][i]["verdict"].as_str().unwrap().to_owned());
+        assert_eq!(verdicts, ["violated", "holds"], "{how:?}");
+    }
+}
+
+#[test]
+fn properties_of_states_go_with_them() {
+    for how in &SEARCHES[..5] {
+        let mut more = how.to_vec();
+        let folder = scratch("semi-mixed").join("states").display().to_string();
+        more.extend(["--disk", &folder, "--time-limit", "0s"]);
+        let what = ["--deadlock", "--ltl", "G F P_0.critical"];
+        check("peterson.mdve", &what, &more).expect(3);
+        let found = lariat(&["resume", &folder, "--time-limit", "10m", "--json", "--quiet"]).expect(1).json();
+        let verdicts = [0, 1].map(|i| found["properties"][i]["verdict"].as_str().unwrap().to_owned());
+        assert_eq!(verdicts, ["holds", "violated"], "{how:?}");
+    }
+}
+
+fn length(counterexample: &Value) -> u64 {
+    counterexample["prefix"].as_u64().unwrap() + counterexample["cycle"].as_u64().unwrap()
+}
+
+#[test]
+fn the_shortest_is_not_longer_than_others() {
+    for (file, what, _) in PROPERTIES.iter().filter(|(_, _, holds)| !holds) {
+        let lengths = [&[][..], &["--algorithm", "ddfs"], &["--shortest"]]
+            .map(|how| length(&check(file, what, how).expect(1).json()["properties"][0]["counterexample"]));
+        assert!(lengths[2] <= lengths[0] && lengths[2] <= lengths[1], "{file} {what:?}: {lengths:?}");
+    }
+    let goal = ["--reach", "peg[0] == 2 && peg[1] == 2", "--shortest"];
+    let found = check("hanoi.mdve", &goal, &[]).expect(1).json();
+    assert_eq!(found["properties"][0]["counterexample"]["prefix"], 3);
+}
+
+#[test]
+fn all_counterexamples_are_written_and_replayed() {
+    let folder = scratch("all-cycles").display().to_string();
+    let what = ["-D", "BUG=1", "--property", "Starving", "--all"];
+    let found = check("ticket.mdve", &what, &["--trace", &folder]).expect(1).json();
+    let property = &found["properties"][0];
+    let cycles = &property["cycles"];
+    assert_eq!((&cycles["complete"], &cycles["found"]), (&Value::Bool(true), &property["counterexamples"]));
+    let n = cycles["found"].as_u64().unwrap();
+    assert_eq!(cycles["components"], 1);
+    assert_eq!(cycles["first_components"][0]["cycles"], n);
+    let file = model("ticket.mdve");
+    for i in 1..=n {
+        let trace = format!("{folder}/cycle-{i}.itf.json");
+        lariat(&["replay", &file, "-D", "BUG=1", &trace, "--quiet"]).expect(0);
+    }
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count() as u64, n);
+}
+
+#[test]
+fn a_limit_on_counterexamples_is_said() {
+    let folder = scratch("some-cycles");
+    let lines = folder.join("cycles.jsonl").display().to_string();
+    let what = ["-D", "BUG=1", "--property", "Starving", "--all", "--limit", "3"];
+    let found = check("ticket.mdve", &what, &["--trace", &lines]).expect(1).json();
+    let cycles = &found["properties"][0]["cycles"];
+    assert_eq!((cycles["found"].as_u64(), cycles["complete"].as_bool()), (Some(3), Some(false)));
+    assert!(cycles["incomplete"].as_str().unwrap().contains("limit of 3"));
+    let lines = std::fs::read_to_string(&lines).unwrap();
+    assert_eq!(lines.lines().count(), 3);
+    assert!(lines.lines().all(|line| serde_json::from_str::<Value>(line).unwrap()["cycle"].as_u64().unwrap() > 0));
+    let file = model("ticket.mdve");
+    let text = lariat(&["check", &file, "-D", "BUG=1", "--property", "Starving", "--all", "--limit", "3", "--quiet"]);
+    assert!(text.expect(1).out.contains("incomplete: 3 accepting cycles so far"));
+}
+
+#[test]
+fn what_was_interrupted_goes_on() {
+    for how in SEARCHES {
+        let folder = scratch("semi-resume").join("states");
+        let directory = folder.display().to_string();
+        let mut more = how.to_vec();
+        more.extend(["--disk", &directory, "--time-limit", "0s"]);
+        check("peterson.mdve", &["-D", "N=3", "--ltl", "G F P_0.critical"], &more).expect(3);
+        let found = lariat(&["resume", &directory, "--time-limit", "10m", "--json", "--quiet"]).expect(1).json();
+        assert_eq!(found["properties"][0]["verdict"], "violated", "{how:?}");
+    }
+}
+
+#[test]
+fn options_that_do_not_go_together_are_refused() {
+    let property = ["--ltl", "G F P_0.critical"];
+    let refused: [&[&str]; 8] = [
+        &["--shortest", "--algorithm", "scc"],
+        &["--all", "--algorithm", "ndfs"],
+        &["--all", "--shortest"],
+        &["--limit", "3"],
+        &["--all", "--deadlock"],
+        &["--all", "--limit", "0"],
+        &["--all", "--rho", "1.5"],
+        &["--algorithm", "iddfs", "--depth-step", "0"],
+    ];
+    for how in refused {
+        check("peterson.mdve", &property, how).expect(2);
+    }
+    check("peterson.mdve", &["--deadlock"], &["--algorithm", "ddfs"]).expect(2);
+    check("peterson.mdve", &["--deadlock"], &["--shortest", "--algorithm", "part"]).expect(2);
+    check("peterson.mdve", &["--deadlock"], &["--all"]).expect(2);
+}

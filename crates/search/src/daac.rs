@@ -1,0 +1,146 @@
+//! All accepting cycles: every elementary one exactly once, with a path from an initial state.
+//!
+//! States are found and numbered (`enumerate.rs`); what can be on no accepting cycle is taken away (`trim.rs`); what is left becomes a graph of numbers, with its edges in
+//! both directions (`trimmed_graph.rs`). In that the strongly connected components with accepting states are found, and in those the cycles, one after the other.
+//! There may be more cycles than anybody can wait for: each is handed on when it is found, none is kept, and whoever takes them says when it is enough.
+//!
+//! A cycle is a sequence of states: where parallel edges lead from one state to the next, that is one cycle. A self-loop is a cycle of length 1.
+//!
+//! # Paper
+//! Wu et al., *An I/O efficient approach for detecting all accepting cycles*, 2015.
+//!
+//! | paper | here |
+//! |---|---|
+//! | `enumerateBFS`, `constructMPHF` | [`enumerate`] |
+//! | `succ-` | the edges between the states that are left, sorted by target |
+//! | `SFA`: `CRS` forwards, `CRS` backwards, `intersect` | `components.rs` |
+//! | `FACA`: `dfs`, `unblock`, DPM with `rho` | `elementary.rs` |
+//! | TNC-DAAC, TT-DAAC: bounds on number and time | `each` returns false; the stop signal |
+//!
+//! *Deviations.* States are trimmed first. Components are all found before the first cycle is, so that they are known even where cycles are too many. The second search of
+//! a component stays within what the first has found, which is their intersection at once. Cycles are looked for from accepting states in the order of their distance, short
+//! cycles first: otherwise the first ones would be as long as the component is large, and of no use to anybody.
+//!
+//! # Invariants
+//! 1. Each cycle is found from that of its accepting states which comes first, and handed on in the one round that its length belongs to.
+//!
+//! # Cost
+//! That of trimming and of the edges, which is O(sort(E)); a search forwards and backwards for each component; then Johnson's O(n + e) for each cycle within its component. Some
+//! bytes for each vertex and edge that is left, in memory or on disk.
+
+mod components;
+mod elementary;
+
+pub use components::Component;
+
+use crate::enumerate::{HashPlacement, States, enumerate};
+use crate::lasso::{Halt, Lasso, LassoSearch};
+use crate::trim::trim;
+use crate::trimmed_graph::{TrimmedGraph, trimmed_graph};
+use crate::{Context, SearchError};
+use components::find_components;
+use elementary::Elementary;
+use lariat_base::Event;
+use lariat_graph::Graph;
+
+const NAME: &str = "daac";
+/// The fraction of the stack in memory that goes to disk at once: the paper's choice.
+pub const RHO: f64 = 0.94;
+/// Components that are described; all are counted.
+const COMPONENTS_SHOWN: usize = 1000;
+
+/// What was found of all accepting cycles.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CycleSearch {
+    /// What was counted while the states were found; its lasso is none. It is complete if there are no more cycles than those that were handed on.
+    pub search: LassoSearch,
+    /// Cycles that were handed on.
+    pub cycles: u64,
+    /// Components with an accepting cycle.
+    pub n_components: u64,
+    /// The first of these, in the order of their distance from the initial states.
+    pub components: Vec<Component>,
+}
+
+/// A cycle that was found.
+pub struct FoundCycle<'f, 's> {
+    graph: &'f mut TrimmedGraph<'s>,
+    vertices: &'f [u64],
+    /// The place of its component in the order of components.
+    pub component: u64,
+}
+
+impl FoundCycle<'_, '_> {
+    /// Its states.
+    pub fn length(&self) -> usize {
+        self.vertices.len()
+    }
+
+    /// The cycle with a path that enters it as near to the initial states as can be.
+    pub fn lasso(&mut self) -> Result<Lasso, SearchError> {
+        Ok(self.graph.lasso(self.vertices)?)
+    }
+}
+
+/// Takes a cycle; false ends the search.
+pub type Each<'a> = dyn FnMut(&mut FoundCycle<'_, '_>) -> Result<bool, SearchError> + 'a;
+
+/// Finds all accepting cycles, and calls `each` with every one; `rho` is the fraction of a stack that goes to disk at once.
+pub fn find_cycles(
+    graph: &dyn Graph,
+    placement: HashPlacement,
+    rho: f64,
+    context: &Context,
+    each: &mut Each<'_>,
+) -> Result<CycleSearch, SearchError> {
+    let mut states = match enumerate(graph, context, NAME, placement) {
+        Ok(states) => states,
+        Err(stopped) => {
+            let search = stopped.into_result()?;
+            return Ok(CycleSearch { search, ..CycleSearch::default() });
+        }
+    };
+    let mut found = CycleSearch::default();
+    let ended = all_cycles(&mut states, rho, &mut found, each);
+    found.search = states.counts;
+    match ended {
+        Ok(is_all) => found.search.complete = is_all,
+        Err(Halt::Limit(limit)) => found.search.limit = Some(limit),
+        Err(Halt::Error(error)) => return Err(error),
+    }
+    Ok(found)
+}
+
+/// Whether all cycles were handed on.
+fn all_cycles(states: &mut States<'_>, rho: f64, found: &mut CycleSearch, each: &mut Each<'_>) -> Result<bool, Halt> {
+    if states.counts.accepting == 0 {
+        return Ok(true);
+    }
+    let kept = trim(states)?;
+    if kept.len == 0 {
+        return Ok(true);
+    }
+    let mut graph = trimmed_graph(states, kept)?;
+    states.begin_phase("components");
+    let mut length_max = 0;
+    let members = find_components(states, &mut graph, &mut |component| {
+        found.n_components += 1;
+        length_max = length_max.max(component.states);
+        if found.components.len() < COMPONENTS_SHOWN {
+            found.components.push(component);
+        }
+    })?;
+    if found.n_components == 0 {
+        return Ok(true);
+    }
+    states.begin_phase("cycles");
+    let observer = states.context.observer;
+    Elementary::new(states, graph, members, length_max, rho)?.find(&mut |cycle| {
+        found.cycles += 1;
+        observer.event(&Event::Found(found.cycles));
+        if let Some(component) = found.components.get_mut(cycle.component as usize) {
+            component.cycles += 1;
+        }
+        each(cycle)
+    })
+}

@@ -1,0 +1,366 @@
+//! Every elementary accepting cycle of every component, exactly once, short ones before long ones.
+//!
+//! A depth-first search from an accepting vertex keeps a path without repetitions. A vertex that was left without finding a cycle stays *blocked* until one is found to which it
+//! has a way, so that no part of the graph is searched in vain twice between two cycles. When all cycles through the accepting vertex were found it is deleted, and what is on no
+//! cycle any more with it.
+//!
+//! In a large component most cycles are as long as the component is large, and a search without a bound would find those first. So there are rounds: the first looks for cycles that are
+//! not longer than the shortest one through the nearest accepting vertex, each other one for those of up to twice that length that were not found before. In the last
+//! round no cycle can be longer than the bound.
+//!
+//! # Paper
+//! Algorithm 5, `FACA`. `ASCCof` is [`Members`] without `deleted`; `B(t)` is a mark on the edges that end in t; both, and what is blocked, are emptied by counting searches. The stack's lower
+//! part is on disk (DPM). *Deviations.* The bound on the length, for which `blocked` becomes a number: a vertex may be entered if the path to it is shorter than its *lock* (Gupta and
+//! Suzumura, *Finding all bounded-length simple cycles in a directed graph*, 2021; a vertex with a cycle is opened for all paths, since a shorter way back may only be blocked). In the last round locks are open or closed, and that is Johnson's algorithm again. The paper deletes the accepting vertex
+//! only; a ring of accepting vertices would be walked along from each of them then.
+//!
+//! # Invariants
+//! 1. The vertices on the stack are different.
+//! 2. `incoming` and `outgoing` count the edges inside of a vertex's component between vertices that are not deleted in this round; none of these is 0.
+//! 3. A vertex's lock is larger than the length of a path to it only if a cycle within the bound may be found that way.
+//!
+//! # Cost
+//! O(bound * (n + e)) between two cycles and for each accepting vertex that is left, in each of log(n) rounds. 21 bytes for each vertex and 4 for each edge, in memory or on disk.
+
+use super::components::Members;
+use super::{Each, FoundCycle};
+use crate::enumerate::States;
+use crate::lasso::Halt;
+use crate::trimmed_graph::{NUMBER_BYTES, TrimmedGraph};
+use lariat_storage::{NumberArray, RowStack};
+
+/// A vertex, the place of its next edge, and whether a cycle was found through it.
+const FRAME_BYTES: usize = 3 * NUMBER_BYTES;
+const NEXT: usize = NUMBER_BYTES;
+const FLAG: usize = 2 * NUMBER_BYTES;
+/// Bits of a lock; the others say which search it is of.
+const LOCK_BITS: u32 = 32;
+
+pub(super) struct Elementary<'e, 's> {
+    states: &'e mut States<'s>,
+    graph: TrimmedGraph<'s>,
+    members: Members<'s>,
+    /// The states of the largest component.
+    length_max: u64,
+    /// Rounds, and searches from an accepting vertex, so far: what is marked with another number is not marked.
+    round: u64,
+    search: u64,
+    /// Cycles of this round are longer than `found`, and not longer than `bound`.
+    found: u64,
+    bound: u64,
+    locks: NumberArray<'s>,
+    on_path: NumberArray<'s>,
+    /// For each edge backwards, from t to u: whether u is in B(t).
+    waits: NumberArray<'s>,
+    deleted: NumberArray<'s>,
+    incoming: NumberArray<'s>,
+    outgoing: NumberArray<'s>,
+    stack: RowStack<'s>,
+    /// Vertices whose locks are to be opened, each with the edges from there to the start; or vertices that are to be deleted.
+    waiting: RowStack<'s>,
+}
+
+fn number(bytes: &[u8], at: usize) -> u64 {
+    bytes[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+fn two_numbers(first: u64, second: u64) -> [u8; 2 * NUMBER_BYTES] {
+    let mut bytes = [0; 2 * NUMBER_BYTES];
+    bytes[..NUMBER_BYTES].copy_from_slice(&first.to_le_bytes());
+    bytes[NUMBER_BYTES..].copy_from_slice(&second.to_le_bytes());
+    bytes
+}
+
+impl<'e, 's> Elementary<'e, 's> {
+    pub(super) fn new(
+        states: &'e mut States<'s>,
+        graph: TrimmedGraph<'s>,
+        members: Members<'s>,
+        length_max: u64,
+        rho: f64,
+    ) -> Result<Self, Halt> {
+        let locks = states.array(graph.len, 64, 6)?;
+        let waits = states.array(graph.n_edges, 32, 4)?;
+        let incoming = states.array(graph.len, 32, 6)?;
+        let outgoing = states.array(graph.len, 32, 6)?;
+        let deleted = states.array(graph.len, 32, 5)?;
+        let on_path = states.array(graph.len, 1, 8)?;
+        let (disk, budget) = (states.disk, states.context.budget);
+        let stack = RowStack::new(disk, "path", FRAME_BYTES, states.memory(4), rho, budget);
+        let waiting = RowStack::new(disk, "unblocked", 2 * NUMBER_BYTES, states.memory(8), rho, budget);
+        let (round, search, found, bound) = (0, 0, 0, 0);
+        Ok(Self {
+            states,
+            graph,
+            members,
+            length_max,
+            round,
+            search,
+            found,
+            bound,
+            locks,
+            on_path,
+            waits,
+            deleted,
+            incoming,
+            outgoing,
+            stack,
+            waiting,
+        })
+    }
+
+    /// Calls `each` with every cycle; whether there are no more than those.
+    pub(super) fn find(mut self, each: &mut Each<'_>) -> Result<bool, Halt> {
+        self.bound = self.first_bound()?;
+        loop {
+            self.bound = self.bound.min(self.length_max);
+            self.round += 1;
+            if !self.find_round(each)? {
+                return Ok(false);
+            }
+            if self.is_last_round() {
+                return Ok(true);
+            }
+            self.found = self.bound;
+            self.bound *= 2;
+        }
+    }
+
+    /// The length of a shortest cycle through the first accepting vertex.
+    fn first_bound(&mut self) -> Result<u64, Halt> {
+        let n_accepting = self.graph.accepting_by_distance.len();
+        let mut reader = self.graph.accepting_by_distance.reader(0..n_accepting, 1)?;
+        loop {
+            let rows = reader.next_rows()?;
+            if rows.is_empty() {
+                return Ok(self.length_max);
+            }
+            for row in rows.iter() {
+                let vertex = number(row, 0);
+                if self.members.component(vertex)?.is_some() {
+                    return Ok(self.graph.way(vertex, vertex)?.len() as u64);
+                }
+            }
+        }
+    }
+
+    /// All cycles of a round; false if no more are wanted.
+    fn find_round(&mut self, each: &mut Each<'_>) -> Result<bool, Halt> {
+        self.count_edges()?;
+        let n_accepting = self.graph.accepting_by_distance.len();
+        let mut reader = self.graph.accepting_by_distance.reader(0..n_accepting, 2)?;
+        loop {
+            let rows = reader.next_rows()?;
+            if rows.is_empty() {
+                return Ok(true);
+            }
+            for row in rows.iter() {
+                let start = number(row, 0);
+                if let Some(component) = self.component(start)? {
+                    self.next_search();
+                    if !self.cycles_through(start, component, each)? {
+                        return Ok(false);
+                    }
+                    self.delete(start)?;
+                }
+            }
+        }
+    }
+
+    /// Begins another search: no vertex is locked, and none waits.
+    fn next_search(&mut self) {
+        if self.search == u64::from(u32::MAX) {
+            self.locks.clear();
+            self.waits.clear();
+            self.search = 0;
+        }
+        self.search += 1;
+    }
+
+    /// The component of a vertex that is not deleted.
+    fn component(&mut self, vertex: u64) -> Result<Option<u64>, Halt> {
+        let is_deleted = self.deleted.get(vertex)? == self.round;
+        Ok(if is_deleted { None } else { self.members.component(vertex)? })
+    }
+
+    fn is_inside(&mut self, vertex: u64, component: u64) -> Result<bool, Halt> {
+        Ok(self.component(vertex)? == Some(component))
+    }
+
+    /// Counts the edges inside of components.
+    fn count_edges(&mut self) -> Result<(), Halt> {
+        self.incoming.clear();
+        self.outgoing.clear();
+        let mut ends = Vec::new();
+        for vertex in 0..self.graph.len {
+            let Some(component) = self.members.component(vertex)? else { continue };
+            self.graph.forward.of(vertex, &mut ends)?;
+            for end in &ends {
+                if self.is_inside(*end, component)? {
+                    Self::count_more(&mut self.outgoing, vertex)?;
+                    Self::count_more(&mut self.incoming, *end)?;
+                }
+            }
+            self.states.attend(self.graph.len - vertex, None)?;
+        }
+        Ok(())
+    }
+
+    /// The path to a vertex must be shorter than this for it to be entered.
+    fn lock(&mut self, vertex: u64) -> Result<u64, Halt> {
+        let entry = self.locks.get(vertex)?;
+        let is_set = entry >> LOCK_BITS == self.search;
+        Ok(if is_set { entry & ((1 << LOCK_BITS) - 1) } else { self.bound })
+    }
+
+    fn set_lock(&mut self, vertex: u64, lock: u64) -> Result<(), Halt> {
+        Ok(self.locks.set(vertex, self.search << LOCK_BITS | lock)?)
+    }
+
+    /// `dfs`: all cycles of the round through a vertex within its component; false if no more are wanted.
+    fn cycles_through(&mut self, start: u64, component: u64, each: &mut Each<'_>) -> Result<bool, Halt> {
+        self.enter(start)?;
+        while let Some(top) = self.stack.top() {
+            let (vertex, place) = (number(top, 0), number(top, NEXT));
+            if place == self.graph.forward.range(vertex)?.end {
+                self.leave(component)?;
+                continue;
+            }
+            self.set_top(NEXT, place + 1);
+            let end = self.graph.forward.end(place)?;
+            if !self.is_inside(end, component)? {
+                continue;
+            }
+            if end == start {
+                self.set_top(FLAG, 1);
+                if self.stack.len() > self.found && !self.hand_on(component, each)? {
+                    return Ok(false);
+                }
+            } else if self.stack.len() < self.lock(end)? {
+                self.enter(end)?;
+            }
+        }
+        Ok(true)
+    }
+
+    fn enter(&mut self, vertex: u64) -> Result<(), Halt> {
+        self.states.attend(0, Some(self.stack.len()))?;
+        let mut frame = [0; FRAME_BYTES];
+        frame[..NEXT].copy_from_slice(&vertex.to_le_bytes());
+        frame[NEXT..FLAG].copy_from_slice(&self.graph.forward.range(vertex)?.start.to_le_bytes());
+        self.stack.push(&frame)?;
+        self.on_path.set(vertex, 1)?;
+        let edges = self.stack.len() - 1;
+        self.set_lock(vertex, if self.is_last_round() { 0 } else { edges })
+    }
+
+    /// Whether no cycle can be longer than the bound.
+    fn is_last_round(&self) -> bool {
+        self.bound == self.length_max
+    }
+
+    /// Replaces a number of the frame on top.
+    fn set_top(&mut self, at: usize, number: u64) {
+        if let Some(top) = self.stack.top_mut() {
+            top[at..at + NUMBER_BYTES].copy_from_slice(&number.to_le_bytes());
+        }
+    }
+
+    /// Takes the last vertex from the path: its lock is opened if there was a cycle, and else it waits for those that its edges lead to.
+    fn leave(&mut self, component: u64) -> Result<(), Halt> {
+        let Some(top) = self.stack.top() else { return Ok(()) };
+        let (vertex, has_cycle) = (number(top, 0), number(top, FLAG) == 1);
+        self.stack.pop()?;
+        self.on_path.set(vertex, 0)?;
+        if has_cycle {
+            self.set_top(FLAG, 1);
+            return self.open_locks(vertex);
+        }
+        for place in self.graph.forward.range(vertex)? {
+            let end = self.graph.forward.end(place)?;
+            if self.is_inside(end, component)? {
+                let edge = self.edge_backwards(end, vertex)?;
+                self.waits.set(edge, self.search)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The place of an edge among those backwards, which are in the order of their other ends.
+    fn edge_backwards(&mut self, target: u64, source: u64) -> Result<u64, Halt> {
+        let range = self.graph.backward.range(target)?;
+        let (mut from, mut to) = (range.start, range.end);
+        while to - from > 1 {
+            let middle = from + (to - from) / 2;
+            if self.graph.backward.end(middle)? <= source { from = middle } else { to = middle }
+        }
+        Ok(from)
+    }
+
+    /// `unblock`: a vertex through which there was a cycle may be entered by any path; those that wait for it by paths that leave room for the edges between, of which there
+    /// are `back` at least to the start.
+    fn open_locks(&mut self, vertex: u64) -> Result<(), Halt> {
+        self.waiting.push(&two_numbers(vertex, 1))?;
+        while let Some(top) = self.waiting.top() {
+            let (vertex, back) = (number(top, 0), number(top, NUMBER_BYTES));
+            self.waiting.pop()?;
+            let lock = if self.is_last_round() { self.bound } else { (self.bound + 1).saturating_sub(back) };
+            if self.lock(vertex)? >= lock {
+                continue;
+            }
+            self.set_lock(vertex, lock)?;
+            for place in self.graph.backward.range(vertex)? {
+                if self.waits.get(place)? == self.search {
+                    let source = self.graph.backward.end(place)?;
+                    if self.on_path.get(source)? == 0 {
+                        self.waiting.push(&two_numbers(source, back + 1))?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands the cycle on that the path is.
+    fn hand_on(&mut self, component: u64, each: &mut Each<'_>) -> Result<bool, Halt> {
+        let mut vertices = Vec::new();
+        self.stack.for_each(|frame| vertices.push(number(frame, 0)))?;
+        Ok(each(&mut FoundCycle { graph: &mut self.graph, vertices: &vertices, component })?)
+    }
+
+    /// Deletes a vertex for this round, and all that are on no cycle any more.
+    fn delete(&mut self, vertex: u64) -> Result<(), Halt> {
+        self.waiting.push(&two_numbers(vertex, 0))?;
+        while let Some(top) = self.waiting.top() {
+            let vertex = number(top, 0);
+            self.waiting.pop()?;
+            let Some(component) = self.component(vertex)? else { continue };
+            self.deleted.set(vertex, self.round)?;
+            for place in self.graph.forward.range(vertex)? {
+                let end = self.graph.forward.end(place)?;
+                if self.is_inside(end, component)? && Self::is_last(&mut self.incoming, end)? {
+                    self.waiting.push(&two_numbers(end, 0))?;
+                }
+            }
+            for place in self.graph.backward.range(vertex)? {
+                let end = self.graph.backward.end(place)?;
+                if self.is_inside(end, component)? && Self::is_last(&mut self.outgoing, end)? {
+                    self.waiting.push(&two_numbers(end, 0))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn count_more(counter: &mut NumberArray<'s>, vertex: u64) -> Result<(), Halt> {
+        let before = counter.get(vertex)?;
+        Ok(counter.set(vertex, before + 1)?)
+    }
+
+    /// Counts an edge less; whether none is left.
+    fn is_last(counter: &mut NumberArray<'s>, vertex: u64) -> Result<bool, Halt> {
+        let left = counter.get(vertex)?.saturating_sub(1);
+        counter.set(vertex, left)?;
+        Ok(left == 0)
+    }
+}

@@ -1,0 +1,131 @@
+//! A pass that writes nothing: doubtful states in memory are compared with what was visited, and what is new stays in memory.
+//!
+//! Where the filter has few bits for each state, it takes many new ones for met, and their successors wait for a pass. In a graph that is deep
+//! and narrow all that can be expanded is soon expanded, so passes are many, and each finds little. To write out the buffers, to merge, and
+//! to publish would cost more than the comparison. It is done all the same now and then, so that a crash does not cost much.
+
+use super::visited::{Bounds, Candidates, Files, Visited, in_ranges};
+use super::worker::Worker;
+use super::{Search, Shared};
+use crate::SearchError;
+use lariat_storage::stream::{Merge, RowStream, SliceStream, Subtract, first_not_below, write_all};
+use lariat_storage::{Key, ReservedVec, Run, StorageError};
+
+/// Short passes before one that publishes.
+const SHORT_PASSES_MAX: u32 = 16;
+
+/// What a short pass finds in a range.
+enum Found<'b, K: Key> {
+    InMemory(ReservedVec<'b, K>),
+    /// It was too much.
+    OnDisk(Run<'b, K>),
+}
+
+/// Sorted states of all workers that are in memory only.
+struct Buffers<'m, K> {
+    new: Vec<&'m [K]>,
+    doubtful: Vec<&'m [K]>,
+}
+
+impl<'s, K: Key> Search<'s, K> {
+    /// Compares what is doubtful if that can be done in memory; false if it cannot, or if nothing new is found.
+    pub(super) fn short_pass(&self, workers: &mut [Worker<'_, 's, K>]) -> Result<bool, SearchError> {
+        let shared = &self.shared;
+        let mut visited = shared.visited();
+        let is_allowed = self.short_passes.get() < SHORT_PASSES_MAX && shared.tally.limit().is_none();
+        if !is_allowed || !shared.frontier.is_empty() || !shared.has_memory_for(&visited) {
+            return Ok(false);
+        }
+        shared.context.begin_phase("check");
+        let sorted: Option<Vec<_>> = workers.iter_mut().map(Worker::sort_buffers).collect();
+        let Some(sorted) = sorted else { return Ok(false) };
+        let (new, doubtful) = sorted.into_iter().unzip();
+        let found = visited.find_new(&shared.files, &Buffers { new, doubtful }, shared.shares.found_keys)?;
+        self.short_passes.set(self.short_passes.get() + 1);
+        for run in std::mem::take(&mut visited.doubtful) {
+            visited.forget(&shared.files, run.name().to_owned())?;
+        }
+        workers.iter_mut().for_each(Worker::forget_doubtful);
+        let mut n_new = 0;
+        for found in found {
+            match found {
+                Found::InMemory(keys) => {
+                    n_new += keys.len() as u64;
+                    let of_each = keys.len().div_ceil(workers.len()).max(1);
+                    // A worker whose buffer is full writes a run.
+                    drop(visited);
+                    keys.chunks(of_each).zip(&mut *workers).try_for_each(|(keys, worker)| worker.adopt(keys))?;
+                    visited = shared.visited();
+                }
+                Found::OnDisk(run) => {
+                    n_new += run.rows();
+                    visited.waiting.push(run.clone());
+                    shared.frontier.push(run);
+                }
+            }
+        }
+        shared.tally.add_states(n_new);
+        Ok(n_new > 0)
+    }
+}
+
+impl<'s, K: Key> Shared<'s, K> {
+    /// Whether all runs can be read while the buffers keep their memory.
+    fn has_memory_for(&self, visited: &Visited<'s, K>) -> bool {
+        let n_readers = (visited.expanded.len() + visited.doubtful.len() + self.frontier.n_workers()) as u64;
+        let of_thread = n_readers * self.shares.reader_bytes + (self.shares.found_keys * size_of::<K>()) as u64;
+        !visited.is_pass_due() && of_thread * self.shares.pass_threads as u64 <= self.context.budget.left()
+    }
+}
+
+impl<'b, K: Key> Visited<'b, K> {
+    fn find_new(
+        &self,
+        files: &Files<'b>,
+        buffers: &Buffers<'_, K>,
+        keys_max: usize,
+    ) -> Result<Vec<Found<'b, K>>, SearchError> {
+        in_ranges(&self.expanded, files.threads, |bounds| {
+            let on_disk: Candidates<'_, K> = Box::new(files.merged(&self.doubtful, bounds)?);
+            let in_memory = buffers.doubtful.iter().map(|keys| slice(keys, bounds));
+            let all: Vec<_> = std::iter::once(on_disk).chain(in_memory).collect();
+            let unit: fn((), ()) = |(), ()| ();
+            let mut left: Candidates<'_, K> = Box::new(Merge::new(all, unit, files.merge_rows, files.budget)?);
+            for keys in &buffers.new {
+                let step = Subtract::<K, (), (), _, _>::new(left, slice(keys, bounds), files.merge_rows, files.budget)?;
+                left = Box::new(step);
+            }
+            files.collect(files.without(left, &self.expanded, bounds)?, keys_max)
+        })
+    }
+}
+
+/// Sorted keys within bounds.
+fn slice<K: Key>(keys: &[K], (from, to): Bounds<K>) -> Candidates<'_, K> {
+    let start = from.map_or(0, |from| first_not_below(keys, 0, from));
+    let end = to.map_or(keys.len(), |to| first_not_below(keys, 0, to));
+    Box::new(SliceStream::of_keys(&keys[start..end]))
+}
+
+impl<'b> Files<'b> {
+    /// Reads a stream into memory, or writes it to a run if it is long.
+    fn collect<K: Key>(&self, mut stream: Candidates<'_, K>, keys_max: usize) -> Result<Found<'b, K>, StorageError> {
+        let mut found = ReservedVec::new(self.budget);
+        loop {
+            let (keys, _) = stream.batch()?;
+            let n = keys.len();
+            if n == 0 {
+                return Ok(Found::InMemory(found));
+            }
+            if found.len() + n > keys_max {
+                break;
+            }
+            keys.iter().try_for_each(|key| found.push(*key))?;
+            stream.consume(n);
+        }
+        let mut writer = self.begin()?;
+        write_all(&mut SliceStream::of_keys(&found), &mut writer)?;
+        write_all(&mut stream, &mut writer)?;
+        writer.finish().map(Found::OnDisk)
+    }
+}

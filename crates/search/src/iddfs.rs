@@ -1,0 +1,157 @@
+//! Semi-external search for an accepting cycle with iterative deepening: the states near the initial ones are searched before there are all.
+//!
+//! External breadth-first search (`ebfs.rs`) makes levels. Now and then a perfect hash function is built on the states so far, and the double depth-first
+//! search of `ddfs.rs` looks for a cycle among them. A cycle that is near is found long before the last state is. States of the newest level are not
+//! expanded by that search: what they lead to may have no number.
+//!
+//! # Paper
+//! Edelkamp, Sanders, Šimeček, *Semi-external LTL model checking*, 2008: IDDFS; named in Edelkamp et al., *Flash memory efficient LTL model checking*, section 5.2.
+//! *Deviations.* The bound grows by work and not by depth: the next search comes when there are twice as many states ([`Deepening::Work`]). So all searches together
+//! cost at most twice the last one, however deep the graph is. The paper's steps of some levels are [`Deepening::Levels`].
+//!
+//! # Invariants
+//! 1. Before the last search every state has been expanded, so if that finds nothing there is nothing.
+//!
+//! # Cost
+//! That of `ebfs`, and of twice `ddfs` on the states that were found. Of what was done before an interruption only the searches are not done again.
+
+use crate::ddfs::find_accepting_cycle;
+use crate::ebfs::{self, LevelEnd};
+use crate::enumerate::{HashPlacement, States, build_hash, forget_other_property};
+use crate::lasso::{Halt, Lasso, LassoSearch};
+use crate::{Context, SearchError};
+use lariat_base::Limit;
+use lariat_graph::Graph;
+use lariat_storage::{Manifest, StorageError};
+
+const NAME: &str = "iddfs";
+const HASH: &str = "hash";
+const SEARCHED: &str = "searched";
+/// With fewer states the first search is not worth while.
+const STATES_MIN: u64 = 1 << 12;
+
+/// When the states so far are searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deepening {
+    /// When there are so many, and then each time when there are twice as many.
+    Work {
+        /// States before the first search.
+        states_min: u64,
+    },
+    /// After each so many levels.
+    Levels(u64),
+}
+
+impl Default for Deepening {
+    fn default() -> Self {
+        Deepening::Work { states_min: STATES_MIN }
+    }
+}
+
+/// Looks for an accepting cycle.
+pub fn find_lasso(
+    graph: &dyn Graph,
+    placement: HashPlacement,
+    deepening: Deepening,
+    context: &Context,
+) -> Result<LassoSearch, SearchError> {
+    let mut search = Search { graph, context, placement, deepening, n_levels: 0, searched: 0, ended: Ok(None) };
+    let begun = search.take_up();
+    let is_begun = begun.is_ok();
+    search.note_error(begun);
+    let explored = match is_begun {
+        true => ebfs::explore_levels(graph, context, &mut |level| search.after_level(&level)),
+        false => Ok(crate::Exploration::default()),
+    };
+    let found = match explored {
+        Err(SearchError::Storage(StorageError::Memory(_))) => {
+            return Ok(LassoSearch { limit: Some(Limit::Memory), ..LassoSearch::default() });
+        }
+        explored => explored?,
+    };
+    let counts = LassoSearch {
+        states: found.states,
+        transitions: found.transitions,
+        accepting: found.accepting,
+        deadlocks: found.deadlocks,
+        error_reached: found.error_reached,
+        stored_bytes: found.stored_bytes,
+        limit: found.limit,
+        ..LassoSearch::default()
+    };
+    match search.ended {
+        Ok(lasso) => Ok(LassoSearch { complete: found.complete, lasso, ..counts }),
+        Err(Halt::Limit(limit)) => Ok(LassoSearch { limit: Some(limit), ..counts }),
+        Err(Halt::Error(error)) => Err(error),
+    }
+}
+
+struct Search<'s> {
+    graph: &'s dyn Graph,
+    context: &'s Context<'s>,
+    placement: HashPlacement,
+    deepening: Deepening,
+    n_levels: u64,
+    /// How many states there were when they were searched last.
+    searched: u64,
+    ended: Result<Option<Lasso>, Halt>,
+}
+
+impl Search<'_> {
+    /// Takes up what another process noted, and removes what it left.
+    fn take_up(&mut self) -> Result<(), Halt> {
+        let disk = self.context.disk.ok_or(SearchError::NoDisk)?;
+        forget_other_property(self.context)?;
+        let manifest = Manifest::open(disk, self.context.budget)?.unwrap_or_default();
+        match manifest.text("algorithm") {
+            Ok(NAME) => self.searched = manifest.number(SEARCHED)?,
+            Ok(_) => return Err(Halt::Error(SearchError::OtherSearch)),
+            Err(_) => {}
+        }
+        Ok(())
+    }
+
+    fn note_error(&mut self, result: Result<(), Halt>) {
+        if let Err(halt) = result {
+            self.ended = Err(halt);
+        }
+    }
+
+    /// Searches the states so far if it is time; whether to make another level.
+    fn after_level(&mut self, level: &LevelEnd) -> bool {
+        self.n_levels += 1;
+        let is_last = level.newest.is_empty();
+        let is_due = match self.deepening {
+            Deepening::Work { states_min } => level.states >= states_min.max(2 * self.searched),
+            Deepening::Levels(step) => self.n_levels.is_multiple_of(step.max(1)) && level.states > self.searched,
+        };
+        if is_due || is_last {
+            self.ended = self.search(level);
+        }
+        matches!(self.ended, Ok(None))
+    }
+
+    fn search(&mut self, level: &LevelEnd) -> Result<Option<Lasso>, Halt> {
+        build_hash(self.graph, self.context, &level.runs, HASH)?;
+        let counts = LassoSearch { states: level.states, transitions: level.transitions, ..LassoSearch::default() };
+        let mut states = States::new(self.graph, self.context, Vec::new(), HASH, self.placement, counts)?;
+        states.cut_off(&level.newest)?;
+        let found = find_accepting_cycle(&mut states)?;
+        states.remove_file(HASH)?;
+        self.searched = level.states;
+        self.note()?;
+        Ok(found)
+    }
+
+    /// Publishes how many states need not be searched again.
+    fn note(&self) -> Result<(), Halt> {
+        let disk = self.context.disk.ok_or(SearchError::NoDisk)?;
+        let mut manifest = Manifest::new();
+        for (key, text) in self.context.labels {
+            manifest.set_text(key, text);
+        }
+        manifest.set_text("algorithm", NAME);
+        manifest.set_number(SEARCHED, self.searched);
+        Ok(manifest.publish(disk, self.context.budget)?)
+    }
+}

@@ -1,0 +1,179 @@
+//! The shortest lasso: no path into an accepting cycle, together with one round of it, has fewer steps.
+//!
+//! The accepting state may be anywhere on the loop; where the path meets the loop is the *seed*. Accepting states are tried in the order of their distance. For one of them,
+//! r, a search forwards tells how far it is from r to a seed, and one backwards how far from there to r; with the seed's own distance that is the length of the best lasso with that
+//! seed. What has been found so far bounds all of it: nothing is looked at that only longer lassos go through.
+//!
+//! # Paper
+//! Edelkamp et al., *Flash memory efficient LTL model checking*, section 6; after Gastin and Moro, *Minimal counterexample generation for SPIN*, 2007.
+//!
+//! | paper | here |
+//! |---|---|
+//! | phase 1, `depth` | the tree of shortest paths, [`TrimmedGraph::depth`] |
+//! | `opt` | `best.length` |
+//! | `Accept`, those with `depth(r) < opt` | `accepting_by_distance`, up to the first that is too far |
+//! | phase 2, `BFS-PQ` | `Search::forwards` |
+//! | phase 3, `Prio-min` | `Search::backwards` |
+//! | `Bounded-DFS` for the three paths | [`TrimmedGraph::way`], and the tree |
+//!
+//! *Deviations.* States on no accepting cycle are taken away first (`trim.rs`), so that no search begins at an accepting state without a loop, as most are where the property holds.
+//! The edges that are left are on disk in both directions, as numbers; so phase 3 goes backwards from r and needs no queue by priority. A state that is not nearer
+//! than the best lasso is long is not visited, since a lasso goes by its states in fewer steps than its length.
+//!
+//! # Invariants
+//! 1. `best` is a lasso of the graph, or there is none yet.
+//! 2. No lasso through an accepting state that was tried is shorter than `best`.
+//!
+//! # Cost
+//! That of trimming and of the edges; then for each accepting state that is near enough two searches of what is nearer than `best`. 8 bytes for each vertex, in memory or on disk.
+
+use crate::enumerate::{HashPlacement, States, enumerate};
+use crate::lasso::{Halt, Lasso, LassoSearch};
+use crate::trim::trim;
+use crate::trimmed_graph::{Direction, TrimmedGraph, Visit, trimmed_graph};
+use crate::{Context, SearchError};
+use lariat_graph::Graph;
+
+const NAME: &str = "minimal";
+
+/// Looks for a shortest lasso.
+pub fn find_lasso(graph: &dyn Graph, placement: HashPlacement, context: &Context) -> Result<LassoSearch, SearchError> {
+    let mut states = match enumerate(graph, context, NAME, placement) {
+        Ok(states) => states,
+        Err(stopped) => return stopped.into_result(),
+    };
+    let ended = shortest_lasso(&mut states);
+    states.finish(ended)
+}
+
+fn shortest_lasso(states: &mut States<'_>) -> Result<Option<Lasso>, Halt> {
+    if states.counts.accepting == 0 {
+        return Ok(None);
+    }
+    let kept = trim(states)?;
+    if kept.len == 0 {
+        return Ok(None);
+    }
+    let graph = trimmed_graph(states, kept)?;
+    states.begin_phase("shortest");
+    let distances = states.array(graph.len, 64, 2)?;
+    let best = Best { length: u64::MAX, seed: 0, accepting: 0 };
+    Search { states, graph, distances, round: 0, best }.run()
+}
+
+/// The best lasso so far.
+struct Best {
+    length: u64,
+    seed: u64,
+    accepting: u64,
+}
+
+struct Search<'m, 's> {
+    states: &'m mut States<'s>,
+    graph: TrimmedGraph<'s>,
+    /// For each vertex the round that reached it forwards last, and the distance from that round's accepting vertex.
+    distances: lariat_storage::NumberArray<'s>,
+    round: u64,
+    best: Best,
+}
+
+impl Search<'_, '_> {
+    fn run(mut self) -> Result<Option<Lasso>, Halt> {
+        let n_accepting = self.graph.accepting_by_distance.len();
+        let mut reader = self.graph.accepting_by_distance.reader(0..n_accepting, 2)?;
+        'tried: loop {
+            let rows = reader.next_rows()?;
+            if rows.is_empty() {
+                break;
+            }
+            for row in rows.iter() {
+                let accepting = row.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+                if self.graph.depth(accepting)? + 1 >= self.best.length {
+                    break 'tried;
+                }
+                if self.round == u64::from(u32::MAX) {
+                    self.distances.clear();
+                    self.round = 0;
+                }
+                self.round += 1;
+                self.states.attend(n_accepting.saturating_sub(self.round), None)?;
+                if self.forwards(accepting)? {
+                    self.backwards(accepting)?;
+                }
+            }
+        }
+        drop(reader);
+        self.lasso()
+    }
+
+    /// How far it is from an accepting vertex to all that matter; whether one of them is the vertex itself.
+    fn forwards(&mut self, accepting: u64) -> Result<bool, Halt> {
+        let (distances, best, states) = (&mut self.distances, &mut self.best, &mut self.states);
+        let round = self.round << 32;
+        let depth = self.graph.depth(accepting)?;
+        let mut has_loop = false;
+        distances.set(accepting, round)?;
+        self.graph.search(accepting, Direction::Forward, &mut |graph, end, distance, is_new| {
+            // Some vertex is beyond, at least the accepting one, and the way back to it has an edge more.
+            if distance >= best.length {
+                return Ok(Visit::Stop);
+            }
+            if end == accepting {
+                has_loop = true;
+                if depth + distance < best.length {
+                    *best = Best { length: depth + distance, seed: accepting, accepting };
+                }
+            } else if is_new {
+                if graph.depth(end)? + 1 >= best.length {
+                    return Ok(Visit::Skip);
+                }
+                distances.set(end, round | distance)?;
+                states.attend(0, Some(distance))?;
+            }
+            Ok(Visit::Expand)
+        })?;
+        Ok(has_loop)
+    }
+
+    /// How far it is to an accepting vertex: the best seed among those that it reaches.
+    fn backwards(&mut self, accepting: u64) -> Result<(), Halt> {
+        let (distances, best, states, round) = (&mut self.distances, &mut self.best, &mut self.states, self.round);
+        self.graph.search(accepting, Direction::Backward, &mut |graph, end, back, is_new| {
+            if back + 1 >= best.length {
+                return Ok(Visit::Stop);
+            }
+            if end == accepting || !is_new {
+                return Ok(Visit::Skip);
+            }
+            let entry = distances.get(end)?;
+            if entry >> 32 != round {
+                return Ok(Visit::Skip);
+            }
+            let length = graph.depth(end)? + (entry & u64::from(u32::MAX)) + back;
+            if length < best.length {
+                *best = Best { length, seed: end, accepting };
+            }
+            states.attend(0, Some(back))?;
+            Ok(Visit::Expand)
+        })?;
+        Ok(())
+    }
+
+    /// The path, and the loop through the seed and the accepting state.
+    fn lasso(mut self) -> Result<Option<Lasso>, Halt> {
+        let Best { length, seed, accepting } = self.best;
+        if length == u64::MAX {
+            return Ok(None);
+        }
+        let mut cycle = self.graph.way(seed, accepting)?;
+        if seed != accepting {
+            cycle.extend(self.graph.way(accepting, seed)?);
+        }
+        // The seed is the nearest vertex of the cycle, or another one is as near.
+        let lasso = self.graph.lasso(&cycle)?;
+        if (lasso.prefix.len() + lasso.cycle.len()) as u64 != length {
+            return Err(Halt::Error(SearchError::PathLost));
+        }
+        Ok(Some(lasso))
+    }
+}
