@@ -5,7 +5,8 @@ use clap::{Args, ValueEnum};
 use lariat_graph::{Graph, Strength};
 use lariat_search::iddfs::Deepening;
 use lariat_search::{
-    Context, HashPlacement, LassoSearch, SearchError, dac, ddfs, flash, iddfs, ioemc, las, map, minimal, ndfs, proof, scc,
+    Context, HashPlacement, LassoSearch, SearchError, dac, ddfs, flash, iddfs, ioemc, las, map, minimal, ndfs, proof,
+    scc,
 };
 
 /// What the algorithms for temporal properties leave open.

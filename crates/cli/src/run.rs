@@ -260,7 +260,7 @@ impl Searcher {
             Algorithm::Cbfs => ("cbfs", cbfs::explore(graph, on_disk, extent, &context)),
             Algorithm::Ram => ("ram", ram::explore(graph, goals, extent, &context)),
             algorithm => {
-                if is_semi_external(algorithm) {
+                if is_semi_external(algorithm) || liveness::is_on_disk(algorithm) {
                     forget_other_property(&context).map_err(failure)?;
                 }
                 self.explore_auto(graph, goals, on_disk, extent)?
@@ -418,7 +418,9 @@ fn failure(error: SearchError) -> Failure {
 /// Whether the algorithm keeps states on disk.
 fn needs_disk(algorithm: Algorithm) -> bool {
     use Algorithm::{Cbfs, Disk, Ebfs, Local, Mono, Part};
-    matches!(algorithm, Disk | Mono | Local | Part | Ebfs | Cbfs) || is_semi_external(algorithm)
+    matches!(algorithm, Disk | Mono | Local | Part | Ebfs | Cbfs)
+        || is_semi_external(algorithm)
+        || liveness::is_on_disk(algorithm)
 }
 
 /// Whether the algorithm looks for accepting cycles with a perfect hash function.
@@ -432,7 +434,7 @@ pub fn check_algorithm(options: &SearchOptions, states: bool, temporal: bool) ->
         algorithm if is_semi_external(algorithm) && !temporal => Err(Failure::input(
             "--algorithm ddfs, iddfs, minimal and daac look for accepting cycles, and nothing here needs one; leave it out",
         )),
-        algorithm if is_semi_external(algorithm) => Ok(()),
+        algorithm if is_semi_external(algorithm) || (temporal && liveness::is_on_disk(algorithm)) => Ok(()),
         algorithm if temporal && (algorithm == Algorithm::Ram || needs_disk(algorithm)) => Err(Failure::input(
             "ram and the algorithms on disk look for states; for a temporal property give ndfs, scc, dac, map, ioemc, flash or las, or leave it out",
         )),

@@ -185,7 +185,7 @@ impl<'s, K: Key> Search<'s, K> {
         };
         Self {
             tally,
-            sets: Sets::new(writer, tally.graph, combine),
+            sets: Sets::new(writer, tally.graph, combine, shares.publish_after),
             options,
             shares,
             expansion: Mutex::new(Expansion::new(tally)),
@@ -249,16 +249,16 @@ impl<'s, K: Key> Search<'s, K> {
 
     /// Expands and merges until nothing is open, or the search is stopped.
     fn sweep(&mut self, name: &'static str, enters_accepting: bool) -> Result<(), SearchError> {
-        self.begin_phase(name);
+        self.tally.context.begin_phase(name);
         let rule = match self.phase {
             Phase::Predecessors => Rule::Eliminate { counters: self.counters()? },
             _ => Rule::Forward { filter: self.filter()?, enters_accepting },
         };
         while !self.open.is_empty() && !self.tally.is_over() {
-            self.begin_phase(name);
+            self.tally.context.begin_phase(name);
             let round = self.round(&rule)?;
             self.merge(&rule, round)?;
-            if self.phase != Phase::Lasso {
+            if self.phase != Phase::Lasso && (self.sets.is_publishing_due() || self.tally.is_over()) {
                 self.publish()?;
             }
         }
@@ -405,10 +405,5 @@ impl<'s, K: Key> Search<'s, K> {
     fn write_accepting(&mut self, sets: &[RunParts<'s, K>]) -> Result<RunParts<'s, K>, SearchError> {
         let graph = self.tally.graph;
         self.sets.write_chosen(sets, |row, _| graph.is_accepting(row).then_some(0))
-    }
-
-    fn begin_phase(&self, name: &'static str) {
-        self.tally.context.begin_phase(name);
-        self.sets.disk().counters().begin_phase(name);
     }
 }

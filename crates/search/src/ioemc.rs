@@ -184,7 +184,7 @@ impl<'s, K: Key> Cached<'s, K> {
 
     /// Merges the oldest states of H into the table on disk.
     fn merge(&mut self) -> Result<(), SearchError> {
-        self.begin_phase("merge");
+        self.context.begin_phase("merge");
         let n = ((self.recent.len() as f64 * self.rho1) as usize).clamp(1, self.merged_max);
         let mut keys: ReservedVec<'s, K> = ReservedVec::with_capacity(n.min(self.recent.len()), self.budget)?;
         self.recent.take_oldest(n, |row| keys.push(table_key(row, hash_row(row))))?;
@@ -199,7 +199,7 @@ impl<'s, K: Key> Cached<'s, K> {
         write_all(&mut Merge::new(streams, |(), ()| (), 256, self.budget)?, &mut writer)?;
         self.table = Some(RunFinder::new(&writer.finish()?, self.budget));
         self.has_merged = true;
-        self.begin_phase("search");
+        self.context.begin_phase("search");
         Ok(())
     }
 
@@ -254,10 +254,6 @@ impl<'s, K: Key> Cached<'s, K> {
         let name = format!("{}-recent-{}", self.name, self.n_saved);
         let shape = RowLogOptions::within(self.run.row_bytes - HASH_BYTES, self.run.block_bytes, FileKind::Queue);
         RowLog::new(self.disk, &name, shape, self.budget)
-    }
-
-    fn begin_phase(&self, name: &'static str) {
-        self.context.begin_phase(name);
     }
 }
 

@@ -38,6 +38,11 @@ pub fn find_lasso(graph: &dyn Graph, context: &Context) -> Result<LassoSearch, S
     let Context { budget, stop, threads, disk, labels, .. } = *context;
     let watched = Context { budget, stop, observer: &seen, threads, disk, labels };
     let explored = disk::explore(&pairs, &[Goal::Label(0)], Extent::UntilGoals, &watched);
+    if let (Err(SearchError::PathLost), Some(limit)) = (&explored, stop.reason()) {
+        // A pair was found, but there was no time left for the way to it.
+        let states = seen.states.load(Ordering::Relaxed);
+        return Ok(LassoSearch { states, limit: Some(limit), ..LassoSearch::default() });
+    }
     let mut explored = explored.map_err(|error| match error {
         SearchError::Storage(StorageError::Disk(full)) if full.is_out_of_space() => {
             SearchError::OutOfDisk { states: seen.states.load(Ordering::Relaxed), error: full.into() }

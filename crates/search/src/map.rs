@@ -32,13 +32,14 @@ mod round;
 
 use crate::expansion::Expansion;
 use crate::pool::OpenSet;
-use crate::sets::{READ_BUFFERS, Sets};
+use crate::sets::{PUBLISH_AFTER, READ_BUFFERS, Sets};
 use crate::tally::{Tally, lock};
 use crate::{Context, Extent, LassoSearch, SearchError, checkpoint, route};
 use lariat_disk::{Disk, FileKind};
 use lariat_graph::{Graph, RowBuffer};
 use lariat_storage::{Key, PartsWriter, ReservedVec, RowLogOptions, RunOptions, RunParts, SortOptions, for_row_width};
 use std::sync::Mutex;
+use std::time::Duration;
 
 const NAME: &str = "map";
 
@@ -82,6 +83,7 @@ pub(crate) struct Shares {
     pub(crate) rows_to_share: u64,
     /// A merge is due when so many states were expanded since the last one, and as many as all before.
     pub(crate) checkpoint_rows: u64,
+    pub(crate) publish_after: Duration,
 }
 
 impl Shares {
@@ -109,6 +111,7 @@ impl Shares {
             tiers_max: TIERS_MAX,
             rows_to_share: 1 << 15,
             checkpoint_rows: 1 << 21,
+            publish_after: PUBLISH_AFTER,
         }
     }
 }
@@ -153,7 +156,7 @@ impl<'s, K: Key> Search<'s, K> {
         };
         Self {
             tally,
-            sets: Sets::new(writer, tally.graph, K::max),
+            sets: Sets::new(writer, tally.graph, K::max, shares.publish_after),
             shares,
             expansion: Mutex::new(Expansion::new(tally)),
             iteration: 1,
@@ -188,14 +191,16 @@ impl<'s, K: Key> Search<'s, K> {
     fn propagate(&mut self) -> Result<(), SearchError> {
         let filter = self.filter()?;
         while !self.open.is_empty() && !self.tally.is_over() {
-            self.begin_phase("propagate");
+            self.tally.context.begin_phase("propagate");
             let round = self.round(&filter)?;
             if lock(&self.hit).is_some() {
                 break;
             }
-            self.begin_phase("merge");
+            self.tally.context.begin_phase("merge");
             self.merge(round)?;
-            self.publish()?;
+            if self.sets.is_publishing_due() || self.tally.is_over() {
+                self.publish()?;
+            }
         }
         Ok(())
     }
@@ -215,7 +220,7 @@ impl<'s, K: Key> Search<'s, K> {
 
     /// Begins anew with the accepting states that may still be on a cycle; false if there are none.
     fn begin_next(&mut self) -> Result<bool, SearchError> {
-        self.begin_phase("next-iteration");
+        self.tally.context.begin_phase("next-iteration");
         if self.iteration == 1 && self.zero_is_on_a_cycle()? {
             return Ok(false);
         }
@@ -235,12 +240,14 @@ impl<'s, K: Key> Search<'s, K> {
     }
 
     /// Whether the row of zeros, which is no value, is an accepting state on a cycle.
-    fn zero_is_on_a_cycle(&self) -> Result<bool, SearchError> {
+    fn zero_is_on_a_cycle(&mut self) -> Result<bool, SearchError> {
         let zero = vec![0; self.tally.graph.row_bytes()];
         let is_met = self.tiers.iter().any(|tier| tier.first() == Some(none()));
         if !is_met || !self.tally.graph.is_accepting(&zero) {
             return Ok(false);
         }
+        // Another search is going to use the disk, which leaves what is published.
+        self.publish()?;
         match route::cycle_through(self.tally.graph, &zero, self.tally.context)? {
             Ok(cycle) => {
                 let is_hit = cycle.is_some();
@@ -283,10 +290,5 @@ impl<'s, K: Key> Search<'s, K> {
         self.open = self.sets.take_up_open(&manifest)?;
         self.tally.restore(&manifest)?;
         Ok(true)
-    }
-
-    fn begin_phase(&self, name: &'static str) {
-        self.tally.context.begin_phase(name);
-        self.sets.disk().counters().begin_phase(name);
     }
 }

@@ -130,7 +130,7 @@ impl<'s, S: Visited> Nested<'s, S> {
         self.take_up()?;
         let mut initial = RowBuffer::new(self.graph.row_bytes());
         self.graph.initial(&mut initial);
-        self.begin_phase("search");
+        self.context.begin_phase("search");
         loop {
             while !self.stacks[0].is_empty() || self.seed.is_some() {
                 match self.step(usize::from(self.seed.is_some()))? {
@@ -279,7 +279,7 @@ impl<'s, S: Visited> Nested<'s, S> {
 
     /// Publishes; the state on top was expanded and counted.
     fn publish(&mut self) -> Result<(), SearchError> {
-        self.begin_phase("checkpoint");
+        self.context.begin_phase("checkpoint");
         let mut manifest = checkpoint::begin(self.context, self.name);
         manifest.set_number("begun", self.n_begun);
         if let Some(seed) = &self.seed {
@@ -293,7 +293,7 @@ impl<'s, S: Visited> Nested<'s, S> {
         manifest.publish(self.disk, self.context.budget)?;
         manifest.remove_others(self.disk)?;
         self.has_spilled = false;
-        self.begin_phase("search");
+        self.context.begin_phase("search");
         Ok(())
     }
 
@@ -302,7 +302,7 @@ impl<'s, S: Visited> Nested<'s, S> {
         let Some(manifest) = checkpoint::take_up(self.context, self.disk, self.name)? else {
             return Ok(());
         };
-        self.begin_phase("resume");
+        self.context.begin_phase("resume");
         self.n_begun = manifest.number("begun")?;
         self.seed = manifest.text("seed").ok().map(checkpoint::from_digits);
         for (stack, role) in self.stacks.iter_mut().zip(STACKS) {
@@ -311,10 +311,6 @@ impl<'s, S: Visited> Nested<'s, S> {
         self.visited.take_up(&manifest)?;
         self.found = noted_counts(&manifest)?;
         Ok(())
-    }
-
-    fn begin_phase(&self, name: &'static str) {
-        self.context.begin_phase(name);
     }
 }
 

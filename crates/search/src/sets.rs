@@ -12,7 +12,10 @@ use lariat_storage::{
     Bounds, Key, Manifest, PartsInput, PartsWriter, ReservedVec, RowQueue, RunOptions, RunParts, SortedPieces,
     StorageError, Value,
 };
+use std::time::{Duration, Instant};
 
+/// Small merges follow each other quickly; what one of them found is found again in less time than this after a crash.
+pub(crate) const PUBLISH_AFTER: Duration = Duration::from_millis(500);
 /// Blocks that a reader has in memory.
 pub(crate) const READ_BUFFERS: usize = 2;
 
@@ -25,11 +28,18 @@ pub(crate) struct Sets<'s, V> {
     /// Sets so far, by which they are named, and those that were published.
     n_sets: u64,
     n_published: u64,
+    published: Instant,
+    publish_after: Duration,
 }
 
 impl<'s, V: Value> Sets<'s, V> {
-    pub(crate) fn new(writer: PartsWriter<'s>, graph: &'s dyn Graph, combine: fn(V, V) -> V) -> Self {
-        Self { writer, graph, combine, n_sets: 0, n_published: 0 }
+    pub(crate) fn new(
+        writer: PartsWriter<'s>,
+        graph: &'s dyn Graph,
+        combine: fn(V, V) -> V,
+        publish_after: Duration,
+    ) -> Self {
+        Self { writer, graph, combine, n_sets: 0, n_published: 0, published: Instant::now(), publish_after }
     }
 
     pub(crate) fn disk(&self) -> &'s dyn Disk {
@@ -230,10 +240,16 @@ impl<'s, V: Value> Sets<'s, V> {
         Ok(())
     }
 
+    /// Whether enough was done since the last time to publish again.
+    pub(crate) fn is_publishing_due(&self) -> bool {
+        self.published.elapsed() >= self.publish_after
+    }
+
     /// Publishes a manifest, and removes the files of sets that are not in it.
     pub(crate) fn publish(&mut self, manifest: &Manifest) -> Result<(), SearchError> {
         manifest.publish(self.disk(), self.budget())?;
         self.n_published = self.n_sets;
+        self.published = Instant::now();
         Ok(manifest.remove_others(self.disk())?)
     }
 

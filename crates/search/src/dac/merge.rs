@@ -16,7 +16,7 @@ use lariat_storage::{Bounds, CountingFilter, Key, RowFilter, RunParts, StorageEr
 impl<'s, K: Key> Search<'s, K> {
     /// Merges what a round found: the tier of its candidates, and the next states to be expanded.
     pub(super) fn merge(&mut self, rule: &Rule<'s>, round: Round<'s, K>) -> Result<(), SearchError> {
-        self.begin_phase("merge");
+        self.tally.context.begin_phase("merge");
         let Round { pieces, queue } = round;
         let candidates = self.sets.write_pieces(pieces)?;
         if candidates.rows() > 0 {

@@ -1,8 +1,10 @@
 //! How the memory is shared out.
 
 use crate::Context;
+use crate::sets::PUBLISH_AFTER;
 use lariat_disk::FileKind;
 use lariat_storage::{Key, RowLogOptions, RunOptions, SortOptions};
+use std::time::Duration;
 
 /// Sets that together are the appendices of a phase, at most.
 const TIERS_MAX: usize = 8;
@@ -29,6 +31,7 @@ pub(crate) struct Shares {
     pub(crate) rows_to_share: u64,
     /// A merge is due when so many states were expanded since the last one, and as many as all before.
     pub(crate) checkpoint_rows: u64,
+    pub(crate) publish_after: Duration,
 }
 
 impl Shares {
@@ -50,6 +53,7 @@ impl Shares {
             tiers_max: TIERS_MAX,
             rows_to_share: ROWS_TO_SHARE,
             checkpoint_rows: CHECKPOINT_ROWS,
+            publish_after: PUBLISH_AFTER,
         }
     }
 }
