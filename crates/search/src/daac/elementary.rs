@@ -4,9 +4,9 @@
 //! has a way, so that no part of the graph is searched in vain twice between two cycles. When all cycles through the accepting vertex were found it is deleted, and what is on no
 //! cycle any more with it.
 //!
-//! In a large component most cycles are as long as the component is large, and a search without a bound would find those first. So there are rounds: the first looks for cycles that are
-//! not longer than the shortest one through the nearest accepting vertex, each other one for those of up to twice that length that were not found before. In the last
-//! round no cycle can be longer than the bound.
+//! In a large component most cycles are as long as the component is large, and a search without a bound would find those first. So there are rounds: the first looks for
+//! self-loops, each other one for cycles of up to twice the length that were not found before. In the last round no cycle can be longer than the bound. Bounds that are too
+//! short cost little, since nothing beyond is visited.
 //!
 //! # Paper
 //! Algorithm 5, `FACA`. `ASCCof` is [`AcceptingComponents`] without `deleted`; `B(t)` is a mark on the edges that end in t; both, and what is blocked, are emptied by counting searches. The stack's lower
@@ -107,9 +107,8 @@ impl<'e, 's> Elementary<'e, 's> {
 
     /// Calls `each` with every cycle; whether there are no more than those.
     pub(super) fn find(mut self, each: &mut Each<'_>) -> Result<bool, Halt> {
-        self.bound = self.first_bound()?;
         loop {
-            self.bound = self.bound.min(self.components.largest);
+            self.bound = (2 * self.found).max(1).min(self.components.largest);
             self.round += 1;
             if !self.find_round(each)? {
                 return Ok(false);
@@ -118,25 +117,6 @@ impl<'e, 's> Elementary<'e, 's> {
                 return Ok(true);
             }
             self.found = self.bound;
-            self.bound *= 2;
-        }
-    }
-
-    /// The length of a shortest cycle through the first accepting vertex.
-    fn first_bound(&mut self) -> Result<u64, Halt> {
-        let n_accepting = self.graph.accepting_by_distance.len();
-        let mut reader = self.graph.accepting_by_distance.reader(0..n_accepting, 1)?;
-        loop {
-            let rows = reader.next_rows()?;
-            if rows.is_empty() {
-                return Ok(self.components.largest);
-            }
-            for row in rows.iter() {
-                let vertex = number(row, 0);
-                if self.components.component(vertex)?.is_some() {
-                    return Ok(self.graph.way(vertex, vertex)?.len() as u64);
-                }
-            }
         }
     }
 
