@@ -4,9 +4,9 @@
 //! has a way, so that no part of the graph is searched in vain twice between two cycles. When all cycles through the accepting vertex were found it is deleted, and what is on no
 //! cycle any more with it.
 //!
-//! In a large component most cycles are as long as the component is large, and a search without a bound would find those first. So there are rounds: the first looks for cycles that are
-//! not longer than the shortest one through the nearest accepting vertex, each other one for those of up to twice that length that were not found before. In the last
-//! round no cycle can be longer than the bound.
+//! In a large component most cycles are as long as the component is large, and a search without a bound would find those first. So there are rounds: the first looks for
+//! self-loops, each other one for cycles of up to twice the length that were not found before. In the last round no cycle can be longer than the bound. Bounds that are too
+//! short cost little, since nothing beyond is visited. One cycle is handed on before all rounds, so that there is one soon, and skipped when it is found again.
 //!
 //! # Paper
 //! Algorithm 5, `FACA`. `ASCCof` is [`AcceptingComponents`] without `deleted`; `B(t)` is a mark on the edges that end in t; both, and what is blocked, are emptied by counting searches. The stack's lower
@@ -40,6 +40,8 @@ pub(super) struct Elementary<'e, 's> {
     states: &'e mut States<'s>,
     graph: TrimmedGraph<'s>,
     components: AcceptingComponents<'s>,
+    /// The cycle that was handed on before the first round, from its first accepting vertex on.
+    first: Vec<u64>,
     /// Rounds, and searches from an accepting vertex, so far: what is marked with another number is not marked.
     round: u64,
     search: u64,
@@ -90,6 +92,7 @@ impl<'e, 's> Elementary<'e, 's> {
             states,
             graph,
             components,
+            first: Vec::new(),
             round,
             search,
             found,
@@ -107,9 +110,11 @@ impl<'e, 's> Elementary<'e, 's> {
 
     /// Calls `each` with every cycle; whether there are no more than those.
     pub(super) fn find(mut self, each: &mut Each<'_>) -> Result<bool, Halt> {
-        self.bound = self.first_bound()?;
+        if !self.hand_on_first(each)? {
+            return Ok(false);
+        }
         loop {
-            self.bound = self.bound.min(self.components.largest);
+            self.bound = (2 * self.found).max(1).min(self.components.largest);
             self.round += 1;
             if !self.find_round(each)? {
                 return Ok(false);
@@ -118,23 +123,24 @@ impl<'e, 's> Elementary<'e, 's> {
                 return Ok(true);
             }
             self.found = self.bound;
-            self.bound *= 2;
         }
     }
 
-    /// The length of a shortest cycle through the first accepting vertex.
-    fn first_bound(&mut self) -> Result<u64, Halt> {
+    /// Hands a shortest cycle through the nearest accepting vertex on, so that there is one soon.
+    fn hand_on_first(&mut self, each: &mut Each<'_>) -> Result<bool, Halt> {
         let n_accepting = self.graph.accepting_by_distance.len();
         let mut reader = self.graph.accepting_by_distance.reader(0..n_accepting, 1)?;
         loop {
             let rows = reader.next_rows()?;
             if rows.is_empty() {
-                return Ok(self.components.largest);
+                return Ok(true);
             }
             for row in rows.iter() {
                 let vertex = number(row, 0);
-                if self.components.component(vertex)?.is_some() {
-                    return Ok(self.graph.way(vertex, vertex)?.len() as u64);
+                if let Some(component) = self.components.component(vertex)? {
+                    self.first = self.graph.way(vertex, vertex)?;
+                    let (graph, vertices) = (&mut self.graph, &self.first[..]);
+                    return Ok(each(&mut FoundCycle { graph, vertices, component })?);
                 }
             }
         }
@@ -321,6 +327,9 @@ impl<'e, 's> Elementary<'e, 's> {
     fn hand_on(&mut self, component: u64, each: &mut Each<'_>) -> Result<bool, Halt> {
         let mut vertices = Vec::new();
         self.stack.for_each(|frame| vertices.push(number(frame, 0)))?;
+        if vertices == self.first {
+            return Ok(true);
+        }
         Ok(each(&mut FoundCycle { graph: &mut self.graph, vertices: &vertices, component })?)
     }
 
