@@ -145,7 +145,7 @@ fn a_full_disk_ends_liveness_as_safety_and_says_how_far_it_came() {
     let folder = scratch("liveness-full");
     let file = counters(&folder, false);
     let on = folder.join("states").display().to_string();
-    let ended = check(&file, "G F (P0.work || P1.work)", &["las"], &["--disk", &on, "--disk-limit", "64KiB"]).expect(3);
+    let ended = check(&file, "G F (P0.work || P1.work)", &["las"], &["--disk", &on, "--disk-limit", "16KiB"]).expect(3);
     assert!(ended.err.contains("pairs of states were stored") && ended.err.contains("resume"), "{}", ended.err);
 }
 
@@ -184,9 +184,9 @@ fn verdicts_and_sizes_are_those_that_other_tools_found() {
     let (mut n_holds, mut n_violated) = (0, 0);
     for (way, counts_all) in WAYS {
         let states_max = match way {
-            ["dac", ..] => 350_000,
-            ["flash", "--strategy", "mapping"] | ["las"] => 3_000,
-            _ => 60_000,
+            ["dac"] => 120_000,
+            ["dac", ..] | ["ioemc"] => 30_000,
+            _ => 3_000,
         };
         for row in rows.iter().filter(|row| row.states <= states_max) {
             // Pairs of states are far too many where nothing is found early.
@@ -197,5 +197,5 @@ fn verdicts_and_sizes_are_those_that_other_tools_found() {
             if row.verdict == "holds" { n_holds += 1 } else { n_violated += 1 }
         }
     }
-    assert!(n_holds > 40 && n_violated > 200, "{n_holds} hold, {n_violated} are violated");
+    assert!(n_holds > 20 && n_violated > 100, "{n_holds} hold, {n_violated} are violated");
 }

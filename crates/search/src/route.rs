@@ -11,8 +11,11 @@ use lariat_base::Limit;
 use lariat_graph::{Edges, Expander, Graph, GraphError, RowBuffer, Rows};
 use lariat_storage::Manifest;
 
-/// The lasso through an accepting state that lies on a cycle: a shortest cycle through it, and a shortest way to that cycle. None if
-/// the search is to stop.
+/// The states of a way, none if there is none; or why the search for it stopped.
+pub(crate) type Way = Result<Option<Vec<Vec<u8>>>, Limit>;
+
+/// The lasso through an accepting state that lies on a cycle: a shortest cycle through it, and a shortest way to that cycle; or
+/// why the search stopped.
 pub(crate) fn lasso_through(
     graph: &dyn Graph,
     accepting: &[u8],
@@ -38,11 +41,7 @@ pub(crate) fn lasso_through(
 }
 
 /// A shortest cycle through a state, which comes first; none if there is no cycle.
-pub(crate) fn cycle_through(
-    graph: &dyn Graph,
-    state: &[u8],
-    context: &Context,
-) -> Result<Result<Option<Vec<Vec<u8>>>, Limit>, SearchError> {
+pub(crate) fn cycle_through(graph: &dyn Graph, state: &[u8], context: &Context) -> Result<Way, SearchError> {
     let mut edges = Edges::new(state.len());
     graph.expander().expand(Rows::new(state, state.len()), &mut edges)?;
     let back = way(graph, edges.targets(), &[state.to_vec()], context)?;
@@ -56,12 +55,7 @@ pub(crate) fn cycle_through(
 }
 
 /// A shortest way from some states to the nearest of others, both ends included; none if there is none.
-pub(crate) fn way(
-    graph: &dyn Graph,
-    from: Rows<'_>,
-    to: &[Vec<u8>],
-    context: &Context,
-) -> Result<Result<Option<Vec<Vec<u8>>>, Limit>, SearchError> {
+pub(crate) fn way(graph: &dyn Graph, from: Rows<'_>, to: &[Vec<u8>], context: &Context) -> Result<Way, SearchError> {
     let mut targets: Vec<&[u8]> = to.iter().map(Vec::as_slice).collect();
     targets.sort_unstable();
     let towards = Towards { graph, from, targets };

@@ -85,7 +85,7 @@ mod tests {
         let keys: Vec<u64> = (0..1000).collect();
         let values: Vec<u32> = (0..1000).map(|i| i * 2).collect();
         for batch_rows in [1, 7, 2000] {
-            let third = |key: u64, value: u32| (key % 3 == 0).then_some(value as u8);
+            let third = |key: u64, value: u32| key.is_multiple_of(3).then_some(value as u8);
             let mut chosen = Select::new(SliceStream::new(&keys, &values), third, batch_rows, &budget).unwrap();
             let mut found = Vec::new();
             while let n @ 1.. = chosen.batch().unwrap().0.len() {
