@@ -4,6 +4,7 @@
 //! that count as the process's own. Given back, pages that are needed after all come back from the system's cache.
 
 #![expect(unsafe_code, reason = "pages are given back without a safe interface")]
+#![cfg_attr(target_os = "linux", expect(clippy::disallowed_methods, reason = "this crate is where files are read"))]
 
 /// Gives back the pages of the program's code. Where that is not possible nothing happens.
 pub fn release() {
