@@ -83,8 +83,11 @@ fn find_paths(
                 found = ebfs::explore(graph, &[*goal], Extent::UntilGoals, context)?;
                 *path = found.paths.pop().flatten();
             }
-            if path.is_none() {
-                return Err(SearchError::PathLost);
+            match (&path, found.limit) {
+                (Some(_), _) => {}
+                // It is known that there is such a state, and not how it is reached.
+                (None, Some(limit)) => (exploration.limit, exploration.complete) = (Some(limit), false),
+                (None, None) => return Err(SearchError::PathLost),
             }
         }
     }
