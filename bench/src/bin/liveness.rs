@@ -191,8 +191,18 @@ fn run(
     let model = shared.join("beem").join(format!("{}.dve", instance.model));
     let mut arguments: Vec<OsString> = vec![command.into(), model.into_os_string()];
     let (memory, seconds) = (options.memory.to_string(), format!("{}s", options.seconds));
-    let fixed =
-        ["--ltl", instance.ltl, "--algorithm", algorithm, "--memory", &memory, "--time-limit", &seconds, "--json", "--quiet"];
+    let fixed = [
+        "--ltl",
+        instance.ltl,
+        "--algorithm",
+        algorithm,
+        "--memory",
+        &memory,
+        "--time-limit",
+        &seconds,
+        "--json",
+        "--quiet",
+    ];
     arguments.extend(fixed.iter().chain(more).map(OsString::from));
     let folder = std::env::temp_dir();
     let finished = child::run(program, &arguments, &folder)?;

@@ -246,7 +246,8 @@ fn draw(file: &Path, bars: &[Bar]) -> Result<(), String> {
         x += 170;
     }
     for (i, bar) in bars.iter().enumerate() {
-        let longest = bars.iter().filter(|other| other.model == bar.model).map(|other| other.seconds).fold(0.0, f64::max);
+        let longest =
+            bars.iter().filter(|other| other.model == bar.model).map(|other| other.seconds).fold(0.0, f64::max);
         if i > 0 && bars[i - 1].model != bar.model {
             y += BAR_HEIGHT / 2;
         }
@@ -254,7 +255,11 @@ fn draw(file: &Path, bars: &[Bar]) -> Result<(), String> {
         let mut x = LABEL_WIDTH as f64;
         for (part, (colour, _)) in bar.parts.iter().zip(COLOURS) {
             let width = part / longest * BARS_WIDTH;
-            let _ = write!(svg, "<rect x='{x:.1}' y='{y}' width='{width:.1}' height='{}' fill='{colour}'/>", BAR_HEIGHT - 4);
+            let _ = write!(
+                svg,
+                "<rect x='{x:.1}' y='{y}' width='{width:.1}' height='{}' fill='{colour}'/>",
+                BAR_HEIGHT - 4
+            );
             x += width;
         }
         let _ = write!(svg, "<text x='{:.0}' y='{}'>{:.1} s, {:.2}x</text>", x + 6.0, y + 13, bar.seconds, bar.of_ram);

@@ -321,6 +321,8 @@ impl Searcher {
             if !is_out_of_memory {
                 return Ok(("ndfs", hunt));
             }
+            // The proof has all of the memory.
+            lariat_disk::program_pages::release_freed();
             self.open_scratch()?;
         }
         Ok(("proof", proof::find_lasso(graph, strength, &self.context())))
