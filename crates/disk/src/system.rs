@@ -20,11 +20,14 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// What the system's names of our files end with. Other files of the directory are not ours: they are neither seen nor counted.
 const ENDING: &str = ".lariat";
 /// The file that says that a process uses the directory.
 pub const LOCK_FILE: &str = "lariat.lock";
+/// How long it is tried to lock it.
+const LOCK_PATIENCE: Duration = Duration::from_secs(2);
 /// The file that transfers are tried with.
 const TRIAL_FILE: &str = "lariat.trial";
 
@@ -77,10 +80,15 @@ impl SystemDisk {
 fn lock(path: &Path) -> Result<File, DiskError> {
     let failed = |error| DiskError::from_system(path, "lock", None, error);
     let file = OpenOptions::new().write(true).create(true).truncate(false).open(path).map_err(failed)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(DiskError::Locked { path: path.to_owned() }),
-        Err(TryLockError::Error(error)) => Err(failed(error)),
+    let start = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            // A process that was killed a moment ago has it until the system has taken its memory back.
+            Err(TryLockError::WouldBlock) if start.elapsed() < LOCK_PATIENCE => std::thread::sleep(LOCK_PATIENCE / 40),
+            Err(TryLockError::WouldBlock) => return Err(DiskError::Locked { path: path.to_owned() }),
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+        }
     }
 }
 
