@@ -5,6 +5,7 @@
 use clap::Parser;
 use lariat_base::size::{format_count, format_size, parse_size};
 use lariat_bench::table::{Column, Table};
+use lariat_bench::temporary::TemporaryFolder;
 use lariat_bench::{child, data, lariat, select};
 use serde_json::Value;
 use std::ffi::OsString;
@@ -204,8 +205,10 @@ fn run(
         "--quiet",
     ];
     arguments.extend(fixed.iter().chain(more).map(OsString::from));
-    let folder = std::env::temp_dir();
-    let finished = child::run(program, &arguments, &folder)?;
+    // What a search that was given up leaves behind goes with the folder.
+    let folder = TemporaryFolder::new("liveness")?;
+    arguments.extend(["--disk".into(), folder.path().join("states").into_os_string()]);
+    let finished = child::run(program, &arguments, folder.path())?;
     Ok(serde_json::from_str(&finished.stdout).map_err(|_| finished.ending()))
 }
 
