@@ -140,7 +140,7 @@ fn what_cannot_be_gone_on_with_is_said() {
 #[test]
 fn two_processes_cannot_use_one_directory() {
     let directory = scratch("disk-two").join("states").display().to_string();
-    let (file, define) = (model("hanoi.mdve"), "N=14");
+    let (file, define) = (model("hanoi.mdve"), "N=16");
     let arguments =
         ["explore", &file, "-D", define, "--algorithm", "disk", "--memory", "16MiB", "--quiet", "--disk", &directory];
     let mut first = command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();

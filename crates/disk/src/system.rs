@@ -27,7 +27,7 @@ const ENDING: &str = ".lariat";
 /// The file that says that a process uses the directory.
 pub const LOCK_FILE: &str = "lariat.lock";
 /// How long it is tried to lock it.
-const LOCK_PATIENCE: Duration = Duration::from_secs(2);
+const LOCK_PATIENCE: Duration = Duration::from_millis(500);
 /// The file that transfers are tried with.
 const TRIAL_FILE: &str = "lariat.trial";
 
@@ -85,7 +85,7 @@ fn lock(path: &Path) -> Result<File, DiskError> {
         match file.try_lock() {
             Ok(()) => return Ok(file),
             // A process that was killed a moment ago has it until the system has taken its memory back.
-            Err(TryLockError::WouldBlock) if start.elapsed() < LOCK_PATIENCE => std::thread::sleep(LOCK_PATIENCE / 40),
+            Err(TryLockError::WouldBlock) if start.elapsed() < LOCK_PATIENCE => std::thread::sleep(LOCK_PATIENCE / 20),
             Err(TryLockError::WouldBlock) => return Err(DiskError::Locked { path: path.to_owned() }),
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
