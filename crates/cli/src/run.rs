@@ -20,11 +20,13 @@ use lariat_search::{PROPERTY, forget_other_property};
 use lariat_storage::{StorageError, Table};
 use std::cell::OnceCell;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What compiled code, the model and small buffers take of the budget. The program's own code is not counted.
 const PROGRAM_BYTES: u64 = 2 << 20;
 const MEMORY_MIN: u64 = 16 << 20;
+/// Interrupts that come as soon as this after the first are the same one, sent to the process and to its group.
+const SAME_INTERRUPT: Duration = Duration::from_millis(500);
 
 /// The clock of a command: named phases, one after the other.
 pub struct Phases {
@@ -438,10 +440,10 @@ pub fn check_algorithm(options: &SearchOptions, states: bool, temporal: bool) ->
         )),
         algorithm if is_semi_external(algorithm) || (temporal && liveness::is_on_disk(algorithm)) => Ok(()),
         algorithm if temporal && (algorithm == Algorithm::Ram || needs_disk(algorithm)) => Err(Failure::input(
-            "ram and the algorithms on disk look for states; for a temporal property give ndfs, scc, dac, map, ioemc, flash or las, or leave it out",
+            "ram and the algorithms on disk look for states; for a temporal property give ndfs, scc, proof, dac, map, ioemc, flash or las, or leave it out",
         )),
         algorithm if liveness::is_for_cycles(algorithm) && states && !temporal => Err(Failure::input(
-            "ndfs, scc, dac, map, ioemc, flash and las look for accepting cycles, and nothing here needs one; give ram, or leave it out",
+            "ndfs, scc, proof, dac, map, ioemc, flash and las look for accepting cycles, and nothing here needs one; give ram, or leave it out",
         )),
         _ => Ok(()),
     }
@@ -501,8 +503,10 @@ fn memory_budget(options: &SearchOptions) -> Result<u64, Failure> {
 
 fn listen_for_interrupts(stop: &Arc<StopSignal>) {
     let stop = Arc::clone(stop);
+    let mut first: Option<Instant> = None;
     let heard = ctrlc::set_handler(move || {
-        if stop.reason() == Some(lariat_base::Limit::Interrupted) {
+        let asked = *first.get_or_insert_with(Instant::now);
+        if asked.elapsed() > SAME_INTERRUPT {
             // Asked twice: whatever it is doing, the user wants it gone.
             std::process::exit(crate::failure::ExitStatus::NoAnswer as i32);
         }
