@@ -6,6 +6,7 @@
 
 pub mod child;
 pub mod data;
+pub mod instances;
 pub mod lariat;
 pub mod select;
 pub mod spin;

@@ -96,6 +96,61 @@ fn step(program: &str, arguments: impl Iterator<Item = OsString>, folder: &Path)
     }
 }
 
+/// A temporal property, and the sizes that SPIN's verifier has to be told.
+#[derive(Clone, Copy, Debug)]
+pub struct Claim {
+    /// The property, in SPIN's syntax.
+    pub ltl: &'static str,
+    /// `-m`, as in [`Model`].
+    pub depth: u32,
+    /// `-w`, as in [`Model`].
+    pub slots: u32,
+}
+
+/// Generates the verifier of a property of the Promela model `promela` in `folder`, compiles it, and says where it is.
+///
+/// # Errors
+/// If SPIN or the compiler failed.
+pub fn compile_claim(promela: &Path, claim: &Claim, folder: &Path) -> Result<PathBuf, String> {
+    let failed = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
+    let model = std::fs::read_to_string(promela).map_err(|error| failed(promela, error))?;
+    let with_claim = folder.join("claim.pml");
+    std::fs::write(&with_claim, format!("{model}\nltl claim {{ {} }}\n", claim.ltl))
+        .map_err(|error| failed(&with_claim, error))?;
+    let generate = ["-a", "-o1", "-o2", "-o3", "claim.pml"].map(OsString::from);
+    step("spin", generate.into_iter(), folder)?;
+    let limit = format!("-DMEMLIM={MEMORY_LIMIT}");
+    let compile = ["-O3", "-DNOREDUCE", &limit, "-o", "pan", "pan.c"].map(OsString::from);
+    step("gcc", compile.into_iter(), folder)?;
+    Ok(folder.join("pan"))
+}
+
+/// What SPIN's verifier says about a property, and what that took.
+#[derive(Clone, Debug)]
+pub struct Cycle {
+    /// Whether there is an acceptance cycle: the property does not hold.
+    pub found: bool,
+    /// Stored states.
+    pub states: u64,
+    /// The process that looked.
+    pub process: Finished,
+}
+
+/// Runs the verifier `pan` of a property, for some minutes at most.
+///
+/// # Errors
+/// If it could not be run, failed, or came to no answer.
+pub fn find_cycle(pan: &Path, claim: &Claim, minutes: u64, folder: &Path) -> Result<Cycle, String> {
+    let sizes = [format!("-m{}", claim.depth), format!("-w{}", claim.slots), format!("-Q{minutes}")];
+    let arguments: Vec<OsString> = ["-a", "-A", "-n", "-c1"].into_iter().map(OsString::from).collect();
+    let arguments: Vec<OsString> = arguments.into_iter().chain(sizes.map(OsString::from)).collect();
+    let process = child::run(pan, &arguments, folder)?;
+    let found = process.stdout.contains("acceptance cycle (at depth");
+    let states = if found { read_stored(&process.stdout) } else { stored(&process.stdout) };
+    let states = states.map_err(|why| format!("pan: {why}"))?;
+    Ok(Cycle { found, states, process })
+}
+
 /// What SPIN's verifier counted, and what that took.
 #[derive(Clone, Debug)]
 pub struct Verified {
@@ -140,9 +195,14 @@ fn stored(output: &str) -> Result<u64, String> {
             return Err(why.to_owned());
         }
     }
+    read_stored(output)
+}
+
+fn read_stored(output: &str) -> Result<u64, String> {
     output
         .lines()
-        .find_map(|line| line.trim().strip_suffix("states, stored")?.trim().parse().ok())
+        // Behind it may be how often states were visited.
+        .find_map(|line| line.split_once("states, stored")?.0.trim().parse().ok())
         // Eight digits are printed, and an exponent where these are too few.
         .map(|states: f64| states.round() as u64)
         .ok_or_else(|| "it does not say how many states it stored".to_owned())
@@ -158,6 +218,7 @@ mod tests {
             "State-vector 48 byte, depth reached 76394, errors: 0\n  1119560 states, stored\n  7 states, matched\n";
         assert_eq!(stored(output), Ok(1_119_560));
         assert_eq!(stored("1.3106475e+08 states, stored\n"), Ok(131_064_750));
+        assert_eq!(stored("  2239039 states, stored (3.35852e+06 visited)\n"), Ok(2_239_039));
         assert!(stored("").is_err());
         assert!(stored(&format!("error: max search depth too small\n{output}")).is_err());
         assert!(stored(&format!("Warning: Search not completed\n{output}")).is_err());

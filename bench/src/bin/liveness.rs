@@ -4,6 +4,8 @@
 
 use clap::Parser;
 use lariat_base::size::{format_count, format_size, parse_size};
+use lariat_bench::instances::{INSTANCES, Instance};
+use lariat_bench::spin::{self, Cycle};
 use lariat_bench::table::{Column, Table};
 use lariat_bench::temporary::TemporaryFolder;
 use lariat_bench::{child, data, lariat, select};
@@ -14,7 +16,8 @@ use std::process::ExitCode;
 
 /// Check temporal properties of the papers' tables with every search for accepting cycles, and print what each takes.
 ///
-/// `disk` is the exploration of the same product, for comparison. Exit codes: 0 all verdicts are right, 1 one is not, 2 nothing could be run.
+/// `disk` is the exploration of the same product, for comparison, and `spin` is SPIN's search for acceptance cycles in a Promela twin of the model, in as
+/// much memory as it takes. Exit codes: 0 all verdicts are right, 1 one is not, 2 nothing could be run.
 #[derive(Parser)]
 #[command(name = "liveness")]
 struct Options {
@@ -34,7 +37,11 @@ struct Options {
     #[arg(long, default_value = "2GiB", value_parser = parse_size)]
     memory: u64,
 
-    /// Seconds after which a search is given up
+    /// Instead, so many percent of the memory that each product takes in memory, at least 16 MiB
+    #[arg(long, value_name = "P", conflicts_with = "memory")]
+    percent: Option<f64>,
+
+    /// Seconds after which a search is given up; of SPIN whole minutes
     #[arg(long, default_value_t = 120)]
     seconds: u64,
 
@@ -43,68 +50,10 @@ struct Options {
     lariat: Option<PathBuf>,
 }
 
-/// An instance of a paper's table.
-#[derive(Clone, Copy)]
-struct Instance {
-    name: &'static str,
-    model: &'static str,
-    ltl: &'static str,
-    holds: bool,
-    large: bool,
-    /// The papers' seconds (a 2.4 GHz Pentium 4, 2 GB, hard disk), by algorithm.
-    published: &'static [(&'static str, u64)],
-}
-
-const INSTANCES: &[Instance] = &[
-    Instance {
-        name: "Lamport(3),P4",
-        model: "lamport.1",
-        ltl: "G F (P_0.CS || P_1.CS || P_2.CS)",
-        holds: true,
-        large: false,
-        published: &[],
-    },
-    Instance {
-        name: "Anderson(4),P2",
-        model: "anderson.4",
-        ltl: "G F (P_0.CS || P_1.CS || P_2.CS || P_3.CS)",
-        holds: true,
-        large: false,
-        published: &[],
-    },
-    Instance {
-        name: "Peterson(4),P4",
-        model: "peterson.4",
-        ltl: "G F (P_0.CS || P_1.CS || P_2.CS || P_3.CS)",
-        holds: true,
-        large: false,
-        published: &[],
-    },
-    Instance {
-        name: "Szymanski(4),P2",
-        model: "szymanski.4",
-        ltl: "G (P_0.p2 -> F P_0.CS)",
-        holds: false,
-        large: false,
-        published: &[("dac", 1260), ("map", 12), ("iddfs", 52), ("ioemc", 3)],
-    },
-    Instance {
-        name: "Lifts(7),P4",
-        model: "lifts.7",
-        ltl: "(!Wheels.moving_up) U Environment.pressed_up_0",
-        holds: false,
-        large: false,
-        published: &[("minimal", 4035)],
-    },
-    Instance {
-        name: "MCS(5),P4",
-        model: "mcs.5",
-        ltl: "G F (P_0.CS || P_1.CS || P_2.CS || P_3.CS || P_4.CS)",
-        holds: true,
-        large: true,
-        published: &[("dac", 12_960), ("map", 17_940), ("iddfs", 14_220), ("ioemc", 6_360)],
-    },
-];
+/// The algorithms of papers, which `auto` is compared with.
+const PUBLISHED: &[&str] = &["ioemc", "dac", "map", "iddfs", "ddfs", "las", "flash"];
+/// The least memory of a search.
+const MEMORY_MIN: u64 = 16 << 20;
 
 /// Searches, and what is asked of them beside their name.
 const SEARCHES: &[(&str, &[&str])] = &[
@@ -124,6 +73,7 @@ const SEARCHES: &[(&str, &[&str])] = &[
     ("flash padding", &["--strategy", "padding"]),
     ("flash slicing", &["--strategy", "slicing"]),
     ("flash mapping", &["--strategy", "mapping"]),
+    ("spin", &[]),
 ];
 
 fn main() -> ExitCode {
@@ -152,7 +102,7 @@ fn compare(options: &Options) -> Result<bool, String> {
     let instances: Vec<Instance> = instances.into_iter().filter(named).collect();
     let searches = select::only(SEARCHES.to_vec(), &options.algorithm, |search| search.0)?;
     let program = lariat::find(options.lariat.as_deref())?;
-    println!("lariat: {}, {} of memory for each search\n", program.display(), format_size(options.memory));
+    println!("lariat: {}\n", program.display());
     let columns = [
         ("instance, search", 34),
         ("verdict", 9),
@@ -169,92 +119,177 @@ fn compare(options: &Options) -> Result<bool, String> {
     let table = Table::start(&columns.map(|(title, width)| Column { title, width }));
     let mut all_right = true;
     for instance in &instances {
-        let mut of_disk = None;
+        let lariat = Lariat { options, program: &program, shared: &shared, instance };
+        let memory = lariat.memory()?;
+        let mut shown = Shown { table: &table, instance, seconds: Vec::new() };
         for (search, arguments) in &searches {
-            let answer = run(options, &program, &shared, instance, search, arguments)?;
-            all_right &= print(&table, instance, search, &answer, &mut of_disk);
+            if *search == "spin" {
+                all_right &= shown.spin(run_spin(options, &shared, instance)?);
+            } else {
+                let command = if *search == "disk" { "explore" } else { "check" };
+                let answer = lariat.run(command, search, Some(memory), arguments)?;
+                all_right &= shown.row(search, &answer);
+            }
         }
+        shown.compare_auto(memory);
     }
     Ok(all_right)
 }
 
-/// What a search says: its JSON object, or why there is none.
-fn run(
-    options: &Options,
-    program: &Path,
-    shared: &Path,
-    instance: &Instance,
-    search: &str,
-    more: &[&str],
-) -> Result<Result<Value, String>, String> {
-    let algorithm = search.split(' ').next().unwrap_or(search);
-    let command = if algorithm == "disk" { "explore" } else { "check" };
-    let model = shared.join("beem").join(format!("{}.dve", instance.model));
-    let mut arguments: Vec<OsString> = vec![command.into(), model.into_os_string()];
-    let (memory, seconds) = (options.memory.to_string(), format!("{}s", options.seconds));
-    let fixed = [
-        "--ltl",
-        instance.ltl,
-        "--algorithm",
-        algorithm,
-        "--memory",
-        &memory,
-        "--time-limit",
-        &seconds,
-        "--json",
-        "--quiet",
-    ];
-    arguments.extend(fixed.iter().chain(more).map(OsString::from));
-    // What a search that was given up leaves behind goes with the folder.
-    let folder = TemporaryFolder::new("liveness")?;
-    arguments.extend(["--disk".into(), folder.path().join("states").into_os_string()]);
-    let finished = child::run(program, &arguments, folder.path())?;
-    Ok(serde_json::from_str(&finished.stdout).map_err(|_| finished.ending()))
+/// Lariat with an instance.
+struct Lariat<'l> {
+    options: &'l Options,
+    program: &'l Path,
+    shared: &'l Path,
+    instance: &'l Instance,
 }
 
-/// Prints a row; false if the verdict is wrong.
-fn print(
-    table: &Table,
-    instance: &Instance,
-    search: &str,
-    answer: &Result<Value, String>,
-    of_disk: &mut Option<f64>,
-) -> bool {
-    let title = format!("{}, {search}", instance.name);
-    let found = match answer {
-        Ok(found) => found,
-        Err(message) => {
-            table.row(&[title, "none".to_owned()]);
-            table.remark(message);
-            return true;
+impl Lariat<'_> {
+    /// The memory of all searches.
+    fn memory(&self) -> Result<u64, String> {
+        let Some(percent) = self.options.percent else { return Ok(self.options.memory) };
+        let explored = self.run("explore", "ram", None, &[])?;
+        let stored = explored.as_ref().ok().and_then(|found| found["memory"]["stored"].as_u64());
+        let stored = stored.ok_or_else(|| format!("{}: its memory is unknown", self.instance.name))?;
+        Ok(((stored as f64 * percent / 100.0) as u64).max(MEMORY_MIN))
+    }
+
+    /// What a search says: its JSON object, or why there is none.
+    fn run(
+        &self,
+        command: &str,
+        search: &str,
+        memory: Option<u64>,
+        more: &[&str],
+    ) -> Result<Result<Value, String>, String> {
+        let algorithm = search.split(' ').next().unwrap_or(search);
+        let model = data::dve_file(self.shared, self.instance.model);
+        let mut arguments: Vec<OsString> = vec![command.into(), model.into_os_string()];
+        let seconds = format!("{}s", self.options.seconds);
+        arguments.extend(["--ltl", self.instance.ltl, "--algorithm", algorithm].map(OsString::from));
+        if let Some(memory) = memory {
+            arguments.extend(["--memory".into(), memory.to_string().into()]);
         }
-    };
-    let verdict = found["verdict"].as_str().unwrap_or("?");
-    let number = |value: &Value| value.as_u64().unwrap_or(0);
-    let seconds = found["seconds"].as_f64().unwrap_or(0.0);
-    if search == "disk" {
-        *of_disk = Some(seconds);
+        arguments.extend(["--time-limit", &seconds, "--json", "--quiet"].iter().chain(more).map(OsString::from));
+        // What a search that was given up leaves behind goes with the folder.
+        let folder = TemporaryFolder::new("liveness")?;
+        arguments.extend(["--disk".into(), folder.path().join("states").into_os_string()]);
+        let finished = child::run(self.program, &arguments, folder.path())?;
+        Ok(serde_json::from_str(&finished.stdout).map_err(|_| finished.ending()))
     }
-    let algorithm = search.split(' ').next().unwrap_or(search);
-    let published = instance.published.iter().find(|(name, _)| *name == algorithm);
-    let io = &found["io"];
-    table.row(&[
-        title,
-        verdict.to_owned(),
-        format_count(number(&found["states"])),
-        format!("{seconds:.2}"),
-        of_disk.map_or(String::new(), |of_disk| format!("{:.2}", seconds / of_disk)),
-        published.map_or(String::new(), |(_, seconds)| format!("{seconds}")),
-        format_size(number(&found["memory"]["peak"])),
-        format_size(number(&found["disk"]["peak"])),
-        format_size(number(&io["bytes_read"])),
-        format_size(number(&io["bytes_written"])),
-        format_count(number(&io["read_ops"]) + number(&io["write_ops"])),
-    ]);
-    let expected = if instance.holds { "holds" } else { "violated" };
-    let is_right = ["unknown", "complete", expected].contains(&verdict);
-    if !is_right {
-        table.remark(&format!("it {expected}, so this verdict is wrong"));
+}
+
+/// What SPIN says, where it can check the instance.
+fn run_spin(options: &Options, shared: &Path, instance: &Instance) -> Result<Option<Result<Cycle, String>>, String> {
+    let Some(claim) = &instance.spin else { return Ok(None) };
+    spin::check_tools()?;
+    let folder = TemporaryFolder::new("liveness-spin")?;
+    let promela = data::promela_file(shared, instance.model);
+    let pan = spin::compile_claim(&promela, claim, folder.path())?;
+    Ok(Some(spin::find_cycle(&pan, claim, options.seconds.div_ceil(60), folder.path())))
+}
+
+/// The rows of an instance.
+struct Shown<'s> {
+    table: &'s Table,
+    instance: &'s Instance,
+    /// Of searches that came to an answer.
+    seconds: Vec<(String, f64)>,
+}
+
+impl Shown<'_> {
+    fn of(&self, search: &str) -> Option<f64> {
+        self.seconds.iter().find(|(name, _)| name == search).map(|(_, seconds)| *seconds)
     }
-    is_right
+
+    fn of_disk(&self, seconds: f64) -> String {
+        self.of("disk").map_or(String::new(), |disk| format!("{:.2}", seconds / disk))
+    }
+
+    /// Prints a row; false if the verdict is wrong.
+    fn row(&mut self, search: &str, answer: &Result<Value, String>) -> bool {
+        let title = format!("{}, {search}", self.instance.name);
+        let found = match answer {
+            Ok(found) => found,
+            Err(message) => {
+                self.table.row(&[title, "none".to_owned()]);
+                self.table.remark(message);
+                return true;
+            }
+        };
+        let verdict = found["verdict"].as_str().unwrap_or("?");
+        let number = |value: &Value| value.as_u64().unwrap_or(0);
+        let seconds = found["seconds"].as_f64().unwrap_or(0.0);
+        if verdict != "unknown" {
+            self.seconds.push((search.to_owned(), seconds));
+        }
+        let algorithm = search.split(' ').next().unwrap_or(search);
+        let published = self.instance.published.iter().find(|(name, _)| *name == algorithm);
+        let io = &found["io"];
+        self.table.row(&[
+            title,
+            verdict.to_owned(),
+            format_count(number(&found["states"])),
+            format!("{seconds:.2}"),
+            self.of_disk(seconds),
+            published.map_or(String::new(), |(_, seconds)| format!("{seconds}")),
+            format_size(number(&found["memory"]["peak"])),
+            format_size(number(&found["disk"]["peak"])),
+            format_size(number(&io["bytes_read"])),
+            format_size(number(&io["bytes_written"])),
+            format_count(number(&io["read_ops"]) + number(&io["write_ops"])),
+        ]);
+        self.check(verdict)
+    }
+
+    /// Prints SPIN's row, which is empty where there is no Promela twin; false if the verdict is wrong.
+    fn spin(&mut self, answer: Option<Result<Cycle, String>>) -> bool {
+        let title = format!("{}, spin", self.instance.name);
+        let cycle = match answer {
+            Some(Ok(cycle)) => cycle,
+            other => {
+                self.table.row(&[title]);
+                if let Some(Err(message)) = other {
+                    self.table.remark(&message);
+                }
+                return true;
+            }
+        };
+        let (verdict, seconds) = (if cycle.found { "violated" } else { "holds" }, cycle.process.wall);
+        self.table.row(&[
+            title,
+            verdict.to_owned(),
+            format_count(cycle.states),
+            format!("{seconds:.2}"),
+            self.of_disk(seconds),
+            String::new(),
+            format_size(cycle.process.peak),
+        ]);
+        self.seconds.push(("spin".to_owned(), seconds));
+        self.check(verdict)
+    }
+
+    fn check(&self, verdict: &str) -> bool {
+        let expected = if self.instance.holds { "holds" } else { "violated" };
+        let is_right = ["unknown", "complete", expected].contains(&verdict);
+        if !is_right {
+            self.table.remark(&format!("it {expected}, so this verdict is wrong"));
+        }
+        is_right
+    }
+
+    /// Prints how `auto` does beside the best algorithm of a paper, and beside SPIN.
+    fn compare_auto(&self, memory: u64) {
+        let is_published = |search: &str| PUBLISHED.iter().any(|name| search.split(' ').next() == Some(name));
+        let published = self.seconds.iter().filter(|(search, _)| is_published(search));
+        let best = published.min_by(|(_, a), (_, b)| a.total_cmp(b)).cloned();
+        let Some(auto) = self.of("auto") else { return };
+        let others = best.into_iter().chain(self.of("spin").map(|seconds| ("spin".to_owned(), seconds)));
+        let texts: Vec<String> =
+            others.map(|(search, seconds)| format!("{:.2} of {search}'s ({seconds:.2} s)", auto / seconds)).collect();
+        if !texts.is_empty() {
+            let (name, memory) = (self.instance.name, format_size(memory));
+            self.table.remark(&format!("{name} in {memory}: auto's time is {}", texts.join(", and ")));
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! Running searches: budget, signals, progress and phases around them.
 
+mod auto;
+
 use crate::failure::Failure;
 use crate::liveness::{self, SearchChoice};
 use crate::options::{Algorithm, DiskOptions, SearchOptions, TableOption};
@@ -14,7 +16,7 @@ use lariat_exec::Interpreter;
 use lariat_graph::{Graph, GraphError, Strength};
 use lariat_search::daac::{self, CycleSearch};
 use lariat_search::{
-    Context, Exploration, Extent, Goal, LassoSearch, SearchError, cbfs, disk, ebfs, local, mono, ndfs, part, proof, ram,
+    Context, Exploration, Extent, Goal, LassoSearch, SearchError, cbfs, disk, ebfs, local, mono, part, ram,
 };
 use lariat_search::{PROPERTY, forget_other_property};
 use lariat_storage::{StorageError, Table};
@@ -172,43 +174,6 @@ impl Searcher {
         self.scratch.get().map(|opened| &opened.scratch)
     }
 
-    /// In memory while that lasts, and then on disk, with all that is known.
-    fn explore_auto(
-        &self,
-        graph: &dyn Graph,
-        goals: &[Goal],
-        goals_on_disk: &[Goal],
-        extent: Extent,
-    ) -> Result<(&'static str, Result<Exploration, SearchError>), Failure> {
-        if self.scratch().is_none() {
-            // The rest is for writing what there is to disk.
-            let share = self.budget.left() / 4 * 3;
-            let budget = MemoryBudget::new(share);
-            let mut refused = None;
-            let mut is_handed_over = false;
-            let mut successor = |handed: &dyn disk::Handed| {
-                if let Err(failure) = self.open_scratch() {
-                    refused = Some(failure);
-                    return Err(SearchError::NoDisk);
-                }
-                self.budget.reserve(share).map_err(|error| SearchError::Storage(StorageError::Memory(error)))?;
-                let result = disk::hand_over(handed, &self.context());
-                self.budget.release(share);
-                is_handed_over = result.is_ok();
-                result
-            };
-            let context = Context { budget: &budget, ..self.context() };
-            let result = ram::explore_or_hand_over(graph, goals, extent, &context, Some(&mut successor));
-            if let Some(failure) = refused {
-                return Err(failure);
-            }
-            if !is_handed_over {
-                return Ok(("ram", result));
-            }
-        }
-        Ok(("disk", disk::explore(graph, goals_on_disk, extent, &self.context())))
-    }
-
     fn context(&self) -> Context<'_> {
         let disk = self.scratch().map(Scratch::disk);
         let labels = self.scratch.get().map_or(&[][..], |opened| &opened.labels);
@@ -306,28 +271,6 @@ impl Searcher {
         let found = result.map_err(|error| self.with_advice(failure(error)))?;
         let searched = self.searched(algorithm, graph, &found);
         Ok((found, searched))
-    }
-
-    /// A hunt for a counterexample in half of the memory, which finds most of those that are there; if that is used up, the proof on disk.
-    fn find_lasso_auto(
-        &self,
-        graph: &dyn Graph,
-        strength: Strength,
-    ) -> Result<(&'static str, Result<LassoSearch, SearchError>), Failure> {
-        if self.scratch().is_none() {
-            let budget = MemoryBudget::new(self.budget.left() / 2);
-            let context = Context { budget: &budget, ..self.context() };
-            context.begin_phase("hunt");
-            let hunt = ndfs::find_lasso(graph, strength, &context);
-            let is_out_of_memory = hunt.as_ref().is_ok_and(|found| found.limit == Some(Limit::Memory));
-            if !is_out_of_memory {
-                return Ok(("ndfs", hunt));
-            }
-            // The proof has all of the memory.
-            lariat_disk::program_pages::release_freed();
-            self.open_scratch()?;
-        }
-        Ok(("proof", proof::find_lasso(graph, strength, &self.context())))
     }
 
     /// A search for all accepting cycles; `each` is called with every one.

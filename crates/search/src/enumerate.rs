@@ -13,7 +13,7 @@
 //! 2. A state whose bit in `cut` is set is never expanded: its successors may have no numbers.
 //!
 //! # Cost
-//! That of the search on disk; then one scan of all states, and one sort of 16 bytes a state.
+//! That of the search on disk; then one scan of all states to number them.
 
 use crate::lasso::{Halt, LassoSearch};
 use crate::{Context, Exploration, Extent, SearchError, disk};
@@ -22,8 +22,8 @@ use lariat_disk::{Disk, DiskError};
 use lariat_graph::{Edges, Expander, Graph, RowBuffer, Rows};
 use lariat_storage::stream::RowStream;
 use lariat_storage::{
-    Key, Manifest, ManifestFile, NumberArray, PerfectHash, PerfectHashBuilder, Placement, Run, RunReader, StorageError,
-    for_row_width,
+    Key, Manifest, ManifestFile, NumberArray, PerfectHash, PerfectHashBuilder, PerfectHashOptions, Placement, Run,
+    RunReader, StorageError, for_row_width,
 };
 
 pub(crate) const ALGORITHM: &str = "algorithm";
@@ -245,8 +245,13 @@ fn restored(manifest: &Manifest) -> Result<LassoSearch, StorageError> {
 pub(crate) fn build_hash(graph: &dyn Graph, context: &Context<'_>, runs: &[String], name: &str) -> Result<(), Halt> {
     let disk = context.disk.ok_or(SearchError::NoDisk)?;
     context.begin_phase("hash");
-    let memory = usize::try_from(context.budget.left() / 8 * 5).unwrap_or(usize::MAX);
-    let mut builder = PerfectHashBuilder::new(disk, name, memory, context.budget)?;
+    let mut rows = 0;
+    for run in runs {
+        rows += for_row_width!(graph.row_bytes(), K => Run::<K>::open(disk, run, graph.row_bytes(), 0, context.budget)?.rows());
+    }
+    let memory_bytes = usize::try_from(context.budget.left() / 8 * 5).unwrap_or(usize::MAX);
+    let options = PerfectHashOptions { rows, threads: context.threads, memory_bytes };
+    let mut builder = PerfectHashBuilder::new(disk, name, options, context.budget)?;
     scan_runs(graph, context, runs, &mut |rows| {
         rows.iter().try_for_each(|row| builder.push(row))?;
         context.stop.reason().map_or(Ok(()), |limit| Err(Halt::Limit(limit)))

@@ -1,10 +1,10 @@
 //! What searches for accepting cycles find, and what the searches in memory share: numbered rows with a state's successors as numbers.
 
-use crate::tally::Tally;
+use crate::tally::{Tally, note_counts};
 use crate::{Context, SearchError};
 use lariat_base::{Event, Limit, Progress};
 use lariat_graph::{Edges, Expander, Graph, RowBuffer, Rows};
-use lariat_storage::{BudgetedVec, RowId, RowTable, RowWriter, TableFull};
+use lariat_storage::{BudgetedVec, Manifest, RowId, RowTable, RowWriter, TableFull};
 
 /// A path into a loop: the rows of `prefix`, then those of `cycle` again and again. An accepting row is on the cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,6 +136,13 @@ impl<'n, T: Copy> Numbered<'n, T> {
         states.iter().map(|state| self.row(*state).to_vec()).collect()
     }
 
+    /// All states there are with their values, while nobody asks for successors.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&'n [u8], T)> {
+        let table = self.table;
+        let value = |id: RowId| if id.index() < self.values.len() { self.value(id) } else { self.unseen };
+        table.spans().flat_map(move |span| span.ids().map(value).zip(table.rows(span).iter())).map(|(v, row)| (row, v))
+    }
+
     /// The initial states.
     pub(crate) fn initial(&mut self) -> Result<Vec<RowId>, Halt> {
         let mut rows = RowBuffer::new(self.graph.row_bytes());
@@ -169,14 +176,14 @@ impl<'n, T: Copy> Numbered<'n, T> {
         Ok(&self.targets)
     }
 
-    /// The successors of a state that is visited for the first time: it is counted.
+    /// The successors of a state that is visited for the first time: it is counted, unless they could not all be stored.
     pub(crate) fn visit(&mut self, state: RowId, accepting: bool, depth: usize) -> Result<&[RowId], Halt> {
         if self.n_visits.is_multiple_of(VISITS_UNATTENDED) {
             self.attend(depth)?;
         }
+        self.successors(state)?;
         self.n_visits += 1;
         self.found.accepting += u64::from(accepting);
-        self.successors(state)?;
         self.found.transitions += self.targets.len() as u64;
         if self.targets.is_empty() {
             let is_error = self.graph.is_error(self.table.row(state));
@@ -208,6 +215,11 @@ impl<'n, T: Copy> Numbered<'n, T> {
     /// Looks at the stop signal now and then, in work that visits no new states.
     pub(crate) fn attend_sometimes(&mut self, n_done: u64, depth: usize) -> Result<(), Halt> {
         if n_done.is_multiple_of(VISITS_UNATTENDED) { self.attend(depth) } else { Ok(()) }
+    }
+
+    /// Notes what was counted, for a search that goes on with these states.
+    pub(crate) fn note(&self, manifest: &mut Manifest) {
+        note_counts(&LassoSearch { states: self.table.len(), ..self.found.clone() }, manifest);
     }
 
     /// The result, from how the search ended: with a lasso or after everything, or before its time.

@@ -13,14 +13,20 @@
 //! 1. Cyan states are exactly those on the stack of the first search; from each a path leads to the next, and to the last.
 //! 2. A state becomes red only if no cyan state can be reached from it, or the cycle was reported.
 //!
+//! 3. All successors of a state that is not white are stored. So if memory ends, the others are closed for whoever goes on, and the
+//!    white ones are open.
+//!
 //! # Cost
 //! Every state is expanded once by the first search and at most once by the second. A state takes its row, its slots and one byte; one on a
 //! stack 12 bytes and 4 for each successor that waits.
 
+use crate::disk::Handed;
 use crate::lasso::{Halt, Lasso, LassoSearch, Numbered};
+use crate::ram::Successor;
 use crate::{Context, SearchError};
-use lariat_graph::{Graph, Strength};
-use lariat_storage::{BudgetedVec, RowId, RowTable};
+use lariat_base::Limit;
+use lariat_graph::{Graph, Rows, Strength};
+use lariat_storage::{BudgetedVec, Manifest, RowId, RowTable};
 
 /// The colour of a state, and whether it is accepting, which is found out when it turns cyan.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -56,6 +62,16 @@ struct Nested<'n> {
 
 /// Looks for an accepting cycle; `strength` tells how much of Büchi acceptance the graph needs.
 pub fn find_lasso(graph: &dyn Graph, strength: Strength, context: &Context) -> Result<LassoSearch, SearchError> {
+    find_lasso_or_hand_over(graph, strength, context, None)
+}
+
+/// The same, but if the table is full all states are handed over.
+pub fn find_lasso_or_hand_over(
+    graph: &dyn Graph,
+    strength: Strength,
+    context: &Context,
+    successor: Option<Successor<'_>>,
+) -> Result<LassoSearch, SearchError> {
     let table = RowTable::new(graph.row_bytes(), context.budget).map_err(|_| SearchError::BudgetTooSmall)?;
     let mut search = Nested {
         states: Numbered::new(graph, context, &table, Mark { colour: Colour::White, accepting: false }),
@@ -65,7 +81,34 @@ pub fn find_lasso(graph: &dyn Graph, strength: Strength, context: &Context) -> R
     };
     let ended = search.search();
     let Nested { states, .. } = search;
+    if let (Some(successor), Err(Halt::Limit(Limit::Memory | Limit::StateNumbers))) = (successor, &ended) {
+        successor(&Ended { states: &states })?;
+    }
     states.finish(ended)
+}
+
+/// A search that has no memory left.
+struct Ended<'e, 'n> {
+    states: &'e Numbered<'n, Mark>,
+}
+
+impl Handed for Ended<'_, '_> {
+    fn row_bytes(&self) -> usize {
+        self.states.graph.row_bytes()
+    }
+
+    fn visit(
+        &self,
+        expanded: bool,
+        visit: &mut dyn FnMut(Rows<'_>) -> Result<(), SearchError>,
+    ) -> Result<(), SearchError> {
+        let wanted = self.states.all().filter(|(_, mark)| (mark.colour != Colour::White) == expanded);
+        wanted.map(|(row, _)| row).try_for_each(|row| visit(Rows::new(row, row.len())))
+    }
+
+    fn note(&self, manifest: &mut Manifest) {
+        self.states.note(manifest);
+    }
 }
 
 impl Nested<'_> {
@@ -130,7 +173,13 @@ impl Nested<'_> {
         let accepting = self.states.graph.is_accepting(self.states.row(state));
         self.states.set_value(state, Mark { colour: Colour::Cyan, accepting });
         let depth = self.stack.len();
-        let targets = self.states.visit(state, accepting, depth)?;
+        let targets = match self.states.visit(state, accepting, depth) {
+            Ok(targets) => targets,
+            Err(halt) => {
+                self.paint(state, Colour::White);
+                return Err(halt);
+            }
+        };
         let n_waiting = targets.len() as u32;
         // The first successor is taken first, so it goes to the end.
         for target in targets.iter().rev() {

@@ -12,7 +12,7 @@
 //! 2. A state is taken away by the one thread that changes its counter from 0 to [`GONE`].
 //!
 //! # Cost
-//! 10.6 bits of memory an accepting state. Each accepting state is expanded twice, after the search for all states; one sort of 16 bytes for each.
+//! 10.6 bits of memory an accepting state. Each accepting state is expanded twice, after the search for all states.
 
 use crate::enumerate::{ALGORITHM, HashPlacement, counts_of, forget_other_property};
 use crate::expansion::BATCH_BYTES;
@@ -24,8 +24,8 @@ use lariat_disk::{Disk, FileKind};
 use lariat_graph::{Edges, Expander, Graph, RowBuffer, Rows, Strength};
 use lariat_storage::stream::RowStream;
 use lariat_storage::{
-    Key, Manifest, PerfectHash, PerfectHashBuilder, Placement, Reservation, RowLogOptions, RowQueue, Run, RunReader,
-    SharedHash, StorageError, for_row_width,
+    Key, Manifest, PerfectHash, PerfectHashBuilder, PerfectHashOptions, Placement, Reservation, RowLogOptions,
+    RowQueue, Run, RunReader, SharedHash, StorageError, for_row_width,
 };
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -122,8 +122,9 @@ impl<'p, K: Key> Proof<'p, K> {
     fn build_hash(&self) -> Result<(), Halt> {
         self.context.begin_phase("hash");
         let budget = self.context.budget;
-        let memory = usize::try_from(budget.left() / 8 * 5).unwrap_or(usize::MAX);
-        let mut builder = PerfectHashBuilder::new(self.disk, HASH, memory, budget)?;
+        let memory_bytes = usize::try_from(budget.left() / 8 * 5).unwrap_or(usize::MAX);
+        let options = PerfectHashOptions { rows: self.counts.accepting, threads: self.context.threads, memory_bytes };
+        let mut builder = PerfectHashBuilder::new(self.disk, HASH, options, budget)?;
         let mut scan = Scan { proof: self, next: 0, reader: None };
         let mut rows = RowBuffer::new(self.graph.row_bytes());
         while scan.take(&mut rows)? {

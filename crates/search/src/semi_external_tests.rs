@@ -116,6 +116,16 @@ fn verdicts_agree_and_lassos_are_real() {
 }
 
 #[test]
+#[ignore = "takes minutes"]
+fn verdicts_agree_in_a_long_run() {
+    for (name, algorithm) in ALGORITHMS {
+        for seed in 1500..21_500 {
+            check(&graph_of(seed, 200), seed, name, *algorithm);
+        }
+    }
+}
+
+#[test]
 fn a_deep_stack_goes_to_disk() {
     for (name, algorithm) in ALGORITHMS {
         // A level for each state is hard on iddfs.

@@ -1,6 +1,6 @@
 //! What a search for states counts, which goals it has met, and whether it goes on: seen by all threads of the search.
 
-use crate::{Context, Exploration, Extent, Goal, SearchError};
+use crate::{Context, Exploration, Extent, Goal, LassoSearch, SearchError};
 use lariat_base::{Event, Limit, Progress};
 use lariat_graph::{Edges, Graph, Rows};
 use lariat_storage::{Manifest, StorageError};
@@ -38,6 +38,19 @@ pub(crate) struct Hit {
 
 pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Notes what a search for a cycle counted, for [`Tally::restore`].
+pub(crate) fn note_counts(found: &LassoSearch, manifest: &mut Manifest) {
+    for (name, number) in [
+        ("states", found.states),
+        ("transitions", found.transitions),
+        ("deadlocks", found.deadlocks),
+        ("accepting", found.accepting),
+        ("error-reached", u64::from(found.error_reached)),
+    ] {
+        manifest.set_number(name, number);
+    }
 }
 
 impl<'t> Tally<'t> {

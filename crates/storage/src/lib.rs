@@ -53,7 +53,7 @@ pub use key_cache::KeyCache;
 pub use level_queue::{LevelQueue, LevelQueueWriter, Taken};
 pub use manifest::{Manifest, ManifestFile};
 pub use number_array::{NumberArray, Placement, RankIndex};
-pub use perfect_hash::{PerfectHash, PerfectHashBuilder, SharedHash};
+pub use perfect_hash::{PerfectHash, PerfectHashBuilder, PerfectHashOptions, SharedHash};
 pub use position_table::{POSITION_MAX, PositionTable};
 pub use queue::RowQueue;
 pub use recent::Recent;

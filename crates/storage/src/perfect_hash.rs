@@ -1,131 +1,52 @@
 //! A minimal perfect hash function: every row of a fixed set has a number of its own, from 0 on, and the rows themselves are not kept.
 //!
 //! Rows are hashed to 128 bits. The high half says which *page* a row belongs to; a page is a small perfect hash function of its own, for some
-//! 12,600 rows, that says how many rows are in the pages before. So a function of any size is built page by page from the sorted hashes,
+//! 12,600 rows, that says how many rows are in the pages before. So a function of any size is built page by page, by all threads,
 //! and a lookup on disk is one read. A row that is not in the set gets a number too, somebody else's.
 //!
 //! | what | file |
 //! |---|---|
 //! | the function of a page: a pilot for each bucket of rows | `page.rs` |
+//! | handing rows out to pages, and building those | `builder.rs` |
 //!
 //! # Invariants
 //! 1. The hashes of two rows of the set differ; where they do not, building is an error, and never a wrong number.
 //! 2. The numbers of page `i` are those behind the numbers of all pages before.
 //!
 //! # Cost
-//! 2.6 bits a row, in memory or on disk. Building sorts 16 bytes a row within its share of memory. A lookup touches two cache lines in memory;
+//! 2.6 bits a row, in memory or on disk. Building hands out 9 bytes a row, in memory or by way of disk. A lookup touches two cache lines in memory;
 //! on disk it is one random read of a page that is not in memory, many of them at once.
 //!
 //! # Format
 //! `docs/formats.md`, perfect hash functions.
 
+mod builder;
 mod page;
 
+pub use builder::{PerfectHashBuilder, PerfectHashOptions};
+
 use crate::block_cache::BlockCache;
-use crate::block_file::{BlockFile, BlockFileKind, BlockReader, BlockWriter, Buffers, EDGE_BYTES, FileShape, block};
+use crate::block_file::{BlockFile, BlockFileKind, BlockReader, EDGE_BYTES, block};
 use crate::hash::hash_row_128;
 use crate::number_array::Placement;
 use crate::prefetch::prefetch_address;
-use crate::stream::RowStream;
-use crate::{ExternalSort, Reservation, ReservedVec, SortOptions, StorageError};
+use crate::{ReservedVec, StorageError};
 use lariat_base::MemoryBudget;
 use lariat_base::rows::Rows;
 use lariat_disk::{Disk, FileKind, PAGE_BYTES};
-use page::{KEYS_MAX, KEYS_MEAN, Page, PageBuilder};
+use page::{KEYS_MEAN, Page};
 
-/// Bytes of the hashes that are sorted.
+/// Bytes of the hash of a row.
 const HASH_BYTES: usize = 16;
 /// Blocks that are written, or read in order, at once.
 const BUFFERS: usize = 8;
 /// Rows that are looked up together.
 const LOOKUPS_AT_ONCE: usize = 32;
 
-type Unit = fn((), ()) -> ();
-fn unit((): (), (): ()) {}
-
 /// The page of a hash. It never decreases as hashes increase.
 #[inline]
 fn page_of(hash: u128, pages: u64) -> u64 {
     (((hash >> 64) * u128::from(pages)) >> 64) as u64
-}
-
-/// A set of rows that is to get numbers.
-pub struct PerfectHashBuilder<'b> {
-    disk: &'b dyn Disk,
-    name: String,
-    budget: &'b MemoryBudget,
-    hashes: ExternalSort<'b, u128, (), Unit>,
-    rows: u64,
-}
-
-impl<'b> PerfectHashBuilder<'b> {
-    /// Begins a function in a file; sorting takes up to `memory_bytes`.
-    pub fn new(
-        disk: &'b dyn Disk,
-        name: &str,
-        memory_bytes: usize,
-        budget: &'b MemoryBudget,
-    ) -> Result<Self, StorageError> {
-        let options = SortOptions::within::<u128, ()>(HASH_BYTES, 0, memory_bytes);
-        let hashes = ExternalSort::new(disk, &format!("{name}-sort"), options, unit as Unit, budget)?;
-        Ok(Self { disk, name: name.to_owned(), budget, hashes, rows: 0 })
-    }
-
-    /// Takes a row, which must not come twice.
-    #[inline]
-    pub fn push(&mut self, row: &[u8]) -> Result<(), StorageError> {
-        self.rows += 1;
-        self.hashes.push(hash_row_128(row), ())
-    }
-
-    /// Builds the function, and makes its file survive a crash.
-    pub fn finish(self) -> Result<(), StorageError> {
-        let Self { disk, name, budget, hashes, rows } = self;
-        let mut sorted = hashes.finish()?;
-        let shape = FileShape {
-            kind: BlockFileKind::PerfectHash,
-            row_bytes: HASH_BYTES,
-            value_bytes: 0,
-            block_bytes: PAGE_BYTES,
-            group_rows: KEYS_MAX,
-        };
-        let _memory = Reservation::new(PageBuilder::MEMORY_BYTES, budget)?;
-        let mut writer =
-            BlockWriter::new(disk, &name, FileKind::Table, shape, Buffers { n: BUFFERS, blocks_at_once: 1 }, budget)?;
-        let mut builder = PageBuilder::new();
-        let pages = rows.div_ceil(KEYS_MEAN as u64);
-        let (mut n, mut first) = (0, 0);
-        let mut page = 0;
-        while page < pages {
-            let (hashes, _) = sorted.batch()?;
-            let in_page = hashes.iter().take_while(|hash| page_of(**hash, pages) == page).count();
-            let is_whole = hashes.is_empty() || in_page < hashes.len();
-            let full = KEYS_MAX - builder.len();
-            hashes[..in_page.min(full)].iter().for_each(|hash| builder.push(*hash));
-            n += in_page as u64;
-            sorted.consume(in_page);
-            if is_whole || in_page > full {
-                let keys = builder.len() as u32;
-                let built = if in_page > full { None } else { builder.build(first, writer.contents_mut()) };
-                let used = built.ok_or_else(|| no_page(&name, page, in_page))?;
-                writer.end_block(used, keys, page + 1 == pages)?;
-                first += u64::from(keys);
-                page += 1;
-            }
-        }
-        if n != rows || !sorted.batch()?.0.is_empty() {
-            let (expected, got) = (format!("{rows} rows that differ, hashes too"), format!("{n}"));
-            return Err(StorageError::Shape { file: name, expected, got });
-        }
-        sorted.remove_files()?;
-        let (blocks, end) = (writer.blocks(), writer.bytes());
-        Ok(writer.finish(rows, blocks, end)?.file.sync()?)
-    }
-}
-
-fn no_page(file: &str, page: u64, rows: usize) -> StorageError {
-    let (expected, got) = (format!("a function for page {page}"), format!("none for {rows} more rows"));
-    StorageError::Shape { file: file.to_owned(), expected, got }
 }
 
 enum Pages<'b> {

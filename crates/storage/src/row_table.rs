@@ -83,6 +83,11 @@ impl<'b> RowTable<'b> {
         self.arena.rows(span)
     }
 
+    /// All rows, while no writer is at work.
+    pub fn spans(&self) -> impl Iterator<Item = RowSpan> {
+        self.arena.filled_spans()
+    }
+
     /// How many rows are stored.
     pub fn len(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
@@ -126,7 +131,9 @@ impl<'b> RowTable<'b> {
         }
         let n_slots = self.next_size(slots.len(), wanted)?;
         slots.rebuild(n_slots, self.budget, |enter| {
-            self.arena.for_each_filled_row(|id, row| enter(hash_row(row), id));
+            for span in self.arena.filled_spans() {
+                span.ids().zip(self.arena.rows(span).iter()).for_each(|(id, row)| enter(hash_row(row), id));
+            }
         })
     }
 
@@ -339,6 +346,10 @@ mod tests {
             let stored: Vec<_> = spans.iter().flat_map(|s| table.rows(*s).iter()).map(<[u8]>::to_vec).collect();
             assert_eq!(stored.len(), expected.len());
             assert_eq!(stored.into_iter().collect::<BTreeSet<_>>(), expected);
+            let numbered = table.spans().flat_map(|span| span.ids().zip(table.rows(span).iter()));
+            let numbered: Vec<_> = numbered.map(|(id, row)| (id.index(), row.to_vec())).collect();
+            assert!(numbered.iter().map(|(id, _)| *id).eq(0..expected.len()));
+            assert_eq!(numbered.into_iter().map(|(_, row)| row).collect::<BTreeSet<_>>(), expected);
         }
     }
 

@@ -10,7 +10,9 @@ use lariat_base::{MemoryBudget, Random};
 use lariat_disk::{FaultPlan, FaultyDisk};
 use lariat_storage::manifest::MANIFEST;
 use lariat_storage::stream::RowStream;
-use lariat_storage::{Key, Manifest, ManifestFile, PerfectHash, PerfectHashBuilder, Placement, Run, RunOptions};
+use lariat_storage::{
+    Key, Manifest, ManifestFile, PerfectHash, PerfectHashBuilder, PerfectHashOptions, Placement, Run, RunOptions,
+};
 use lariat_storage::{RunReader, RunWriter, Value, Wide};
 use std::path::{Path, PathBuf};
 
@@ -119,7 +121,8 @@ fn write_golden_files() {
     manifest().publish(&disk, &budget).unwrap();
     std::fs::write(path("manifest-v1.txt"), &disk.files()[0].1).unwrap();
     let disk = FaultyDisk::default();
-    let mut hash = PerfectHashBuilder::new(&disk, "hash", 1 << 20, &budget).unwrap();
+    let options = PerfectHashOptions { rows: 14_000, threads: 1, memory_bytes: 1 << 20 };
+    let mut hash = PerfectHashBuilder::new(&disk, "hash", options, &budget).unwrap();
     hashed_rows().as_rows().iter().for_each(|row| hash.push(row).unwrap());
     hash.finish().unwrap();
     std::fs::write(path("perfect-hash-v1.bin"), &disk.files()[0].1).unwrap();

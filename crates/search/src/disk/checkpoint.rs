@@ -8,6 +8,7 @@ use super::{Search, Shared};
 use crate::SearchError;
 use lariat_storage::stream::RowStream;
 use lariat_storage::{Key, Manifest, ManifestFile, Run, RunReader, StorageError, hash_row};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub(super) const ALGORITHM: &str = "algorithm";
 pub(super) const NAME: &str = "disk";
@@ -17,6 +18,8 @@ const READING: &str = "reading";
 const DOUBTFUL: &str = "doubtful";
 pub(super) const ROWS_READ: &str = "rows-read";
 pub(super) const RUNS: &str = "runs";
+/// States whose bits of the filter are fetched together.
+const HASHES_AT_ONCE: usize = 32;
 
 impl<'s, K: Key> Search<'s, K> {
     /// Publishes the state of the search; between rounds only.
@@ -75,9 +78,8 @@ impl<'s, K: Key> Search<'s, K> {
         shared.files.go_on_after(manifest.number(RUNS)?);
         visited.published(manifest.number(RUNS)?);
         shared.tally.restore(&manifest)?;
-        for run in visited.expanded.iter().chain(&visited.waiting) {
-            shared.fill_filter(run)?;
-        }
+        let runs: Vec<&Run<'s, K>> = visited.expanded.iter().chain(&visited.waiting).collect();
+        shared.fill_filter(&runs)?;
         Ok(true)
     }
 }
@@ -87,19 +89,43 @@ impl<'s, K: Key> Shared<'s, K> {
         Run::open(self.files.disk, &file.name, self.graph.row_bytes(), 0, self.context.budget)
     }
 
-    fn fill_filter(&self, run: &Run<'s, K>) -> Result<(), SearchError> {
+    /// Lets the filter meet the states of runs: one run after the other for each thread.
+    fn fill_filter(&self, runs: &[&Run<'s, K>]) -> Result<(), SearchError> {
+        let next = AtomicUsize::new(0);
+        let fill = || {
+            while let Some(run) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                self.fill_filter_with(run)?;
+            }
+            Ok(())
+        };
+        std::thread::scope(|scope| {
+            let n_more = self.context.threads.min(runs.len()).saturating_sub(1);
+            let threads: Vec<_> = (0..n_more).map(|_| scope.spawn(fill)).collect();
+            let broken = |_| Err(SearchError::Thread("it panicked".to_owned()));
+            threads.into_iter().map(|thread| thread.join().unwrap_or_else(broken)).fold(fill(), Result::and)
+        })
+    }
+
+    fn fill_filter_with(&self, run: &Run<'s, K>) -> Result<(), SearchError> {
         let mut reader: RunReader<'_, K> = RunReader::new(run, super::shares::READER_BUFFERS, self.context.budget)?;
         let mut row = vec![0; self.graph.row_bytes()];
+        let mut hashes = Vec::with_capacity(HASHES_AT_ONCE);
         loop {
             let (keys, _) = reader.batch()?;
-            for key in keys {
-                key.write_row(&mut row);
-                self.filter.meet(hash_row(&row));
-            }
-            let n = keys.len();
+            let n = keys.len().min(HASHES_AT_ONCE);
             if n == 0 {
                 return Ok(());
             }
+            hashes.clear();
+            for key in &keys[..n] {
+                key.write_row(&mut row);
+                let hash = hash_row(&row);
+                self.filter.prefetch(hash);
+                hashes.push(hash);
+            }
+            hashes.iter().for_each(|hash| {
+                self.filter.meet(*hash);
+            });
             reader.consume(n);
         }
     }

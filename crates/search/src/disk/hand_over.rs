@@ -1,7 +1,7 @@
 //! Going on from a search in memory whose memory is used up: its states become runs, and the search on disk takes them up.
 //!
-//! The level that was being expanded counts as not expanded, whatever of it was; what was counted in it is forgotten. Its states are
-//! expanded again, and find their successors in the runs.
+//! Of a breadth-first search, the level that was being expanded counts as not expanded, whatever of it was; what was counted in it is forgotten. Its states are
+//! expanded again, and find their successors in the runs. Of a depth-first search, states are expanded that have all their successors in the table, wherever they are on the stack.
 
 use super::checkpoint::{ALGORITHM, EXPANDED, NAME, ROWS_READ, RUNS, WAITING};
 use crate::{Context, SearchError};
@@ -24,7 +24,7 @@ pub trait Handed {
         visit: &mut dyn FnMut(Rows<'_>) -> Result<(), SearchError>,
     ) -> Result<(), SearchError>;
 
-    /// Notes what was counted in levels that were expanded as a whole.
+    /// Notes what was counted of the states that were expanded, and how many states there are.
     fn note(&self, manifest: &mut Manifest);
 }
 

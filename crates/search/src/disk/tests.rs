@@ -2,6 +2,7 @@ use super::*;
 use crate::reference::ExplicitGraph;
 use lariat_base::{MemoryBudget, Random, SilentObserver, StopSignal};
 use lariat_disk::{DiskError, FaultPlan, FaultyDisk};
+use lariat_graph::Strength;
 use lariat_storage::{RunOptions, StorageError};
 use lariat_testkit::RandomGraph;
 
@@ -215,6 +216,46 @@ fn what_was_found_in_memory_is_taken_over() {
         check(&graph, &reference, &found, &format!("seed {seed}, handed over: {is_handed_over}"));
     }
     assert!(n_handed_over > 10, "{n_handed_over} were handed over");
+}
+
+/// A hunt whose memory ends somewhere is gone on with by the proof, which finds the same as on its own, and counts everything once.
+#[test]
+fn what_a_hunt_visited_is_taken_over() {
+    let mut n_handed_over = 0;
+    for seed in 0..60 {
+        let graph = match seed % 3 {
+            0 => RandomGraph::new(seed, 60_000).with_all_accepting(false),
+            1 => RandomGraph::new_weak(seed, 60_000),
+            _ => RandomGraph::chain(20_000 + 1_000 * seed as u32),
+        };
+        let reference = ExplicitGraph::explore(&graph, usize::MAX).unwrap();
+        let (budget, stop) = (MemoryBudget::new(64 << 20), StopSignal::new(None));
+        let disk = FaultyDisk::new(FaultPlan::default());
+        let (observer, threads) = (&SilentObserver, 1 + seed as usize % 2);
+        let context = Context { budget: &budget, stop: &stop, observer, threads, disk: Some(&disk), labels: &[] };
+        let small = MemoryBudget::new((300 + 40 * (seed % 10)) << 10);
+        let mut is_handed_over = false;
+        let mut successor = |handed: &dyn Handed| {
+            is_handed_over = true;
+            hand_over(handed, &context)
+        };
+        let in_memory = Context { budget: &small, ..context_of(&context) };
+        let hunt =
+            crate::ndfs::find_lasso_or_hand_over(&graph, Strength::Weak, &in_memory, Some(&mut successor)).unwrap();
+        assert_eq!(hunt.limit.is_some(), is_handed_over, "seed {seed}");
+        if !is_handed_over {
+            continue;
+        }
+        n_handed_over += 1;
+        let taken_over = explore_within(&graph, &[], Extent::Everything, &context, None).unwrap();
+        check(&graph, &reference, &taken_over, &format!("seed {seed}, handed over"));
+        let accepting = reference.rows.iter().filter(|row| graph.is_accepting(row)).count() as u64;
+        assert_eq!(taken_over.accepting, accepting, "seed {seed}");
+        let alone = crate::scc::find_lasso(&graph, &context).unwrap();
+        let proved = crate::proof::find_lasso(&graph, Strength::Weak, &context).unwrap();
+        assert_eq!(proved.lasso.is_some(), alone.lasso.is_some(), "seed {seed}");
+    }
+    assert!(n_handed_over > 15, "{n_handed_over} were handed over");
 }
 
 fn context_of<'c>(context: &Context<'c>) -> Context<'c> {

@@ -10,6 +10,9 @@ use lariat_storage::{
     Bounds, CombiningCache, ExternalSort, Key, RowFilter, RunParts, StorageError, hash_row, take_smallest,
 };
 
+/// More bytes of the filter for each state hardly make it more exact.
+const FILTER_BYTES_OF_STATE: u64 = 2;
+
 impl<'s, K: Key> Search<'s, K> {
     pub(super) fn merge(&mut self, round: Round<'s, K>) -> Result<(), SearchError> {
         let fresh = self.sets.write_pieces(round.fresh)?;
@@ -66,7 +69,9 @@ impl<'s, K: Key> Search<'s, K> {
 
     /// A filter that has met all states of the tiers.
     pub(super) fn filter(&self) -> Result<RowFilter<'s>, SearchError> {
-        let filter = RowFilter::new(self.shares.filter_bytes, self.sets.budget())?;
+        // The first iteration finds all states there are; a filter that is as large as they need is cleared, and looked into, faster.
+        let needed = if self.iteration == 1 { u64::MAX } else { FILTER_BYTES_OF_STATE * self.tally.states() };
+        let filter = RowFilter::new(self.shares.filter_bytes.min(needed), self.sets.budget())?;
         for tier in &self.tiers {
             self.sets.for_each(std::slice::from_ref(tier), |row, _| {
                 filter.meet(hash_row(row));

@@ -38,11 +38,10 @@ fn high(a: u64, b: u64) -> u64 {
     ((u128::from(a) * u128::from(b)) >> 64) as u64
 }
 
-/// The hash of a row under a seed, of which all bits are good.
+/// The low half of a row's hash under a seed; all bits are good.
 #[inline(always)]
-fn mixed(hash: u128, seed: u32) -> u64 {
-    let product =
-        u128::from(hash as u64 ^ u64::from(seed).wrapping_mul(PILOT_MULTIPLIER)) * u128::from(BUCKET_MULTIPLIER);
+fn mixed(hash: u64, seed: u32) -> u64 {
+    let product = u128::from(hash ^ u64::from(seed).wrapping_mul(PILOT_MULTIPLIER)) * u128::from(BUCKET_MULTIPLIER);
     (product as u64) ^ ((product >> 64) as u64)
 }
 
@@ -58,6 +57,12 @@ fn slot(mixed: u64, pilot: u8, slots: u32) -> usize {
     let turned = mixed ^ (u64::from(pilot) + 1).wrapping_mul(PILOT_MULTIPLIER);
     let product = u128::from(turned) * u128::from(SLOT_MULTIPLIER);
     high((product as u64) ^ ((product >> 64) as u64), u64::from(slots)) as usize
+}
+
+/// Whether a pilot sends two of a bucket's rows to the same slot.
+fn meet(keys: &[u64], pilot: u8, slots: u32) -> bool {
+    let meets = |i: usize| keys[..i].iter().any(|other| slot(*other, pilot, slots) == slot(keys[i], pilot, slots));
+    (1..keys.len()).any(meets)
 }
 
 /// A page that was read.
@@ -79,14 +84,14 @@ impl<'p> Page<'p> {
     /// Where the byte lies that a lookup needs.
     #[inline]
     pub(super) fn pilot_address(&self, hash: u128) -> *const u8 {
-        &raw const self.bytes[self.pilot_place(mixed(hash, get_u32(self.bytes, 20)))]
+        &raw const self.bytes[self.pilot_place(mixed(hash as u64, get_u32(self.bytes, 20)))]
     }
 
     /// The number of a row.
     #[inline]
     pub(super) fn number(&self, hash: u128) -> u64 {
         let (first, keys, slots) = (get_u64(self.bytes, 0), get_u32(self.bytes, 8), get_u32(self.bytes, 12));
-        let mixed = mixed(hash, get_u32(self.bytes, 20));
+        let mixed = mixed(hash as u64, get_u32(self.bytes, 20));
         let slot = slot(mixed, self.bytes[self.pilot_place(mixed)], slots);
         let number = match slot.checked_sub(keys as usize) {
             None => slot as u64,
@@ -121,7 +126,6 @@ const NOBODY: u16 = u16::MAX;
 
 /// Builds pages, one after the other.
 pub(super) struct PageBuilder {
-    hashes: Vec<u128>,
     /// The mixed hashes, those of a bucket beside each other, and where each bucket's begin.
     mixed: Vec<u64>,
     starts: Vec<u32>,
@@ -136,11 +140,10 @@ pub(super) struct PageBuilder {
 
 impl PageBuilder {
     /// The memory that it takes.
-    pub(super) const MEMORY_BYTES: u64 = (KEYS_MAX * 48) as u64;
+    pub(super) const MEMORY_BYTES: u64 = (KEYS_MAX * 32) as u64;
 
     pub(super) fn new() -> Self {
         Self {
-            hashes: Vec::with_capacity(KEYS_MAX),
             mixed: Vec::new(),
             starts: Vec::new(),
             pilots: Vec::new(),
@@ -151,31 +154,21 @@ impl PageBuilder {
         }
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.hashes.len()
-    }
-
-    pub(super) fn push(&mut self, hash: u128) {
-        self.hashes.push(hash);
-    }
-
-    /// Writes the function of the hashes that came, whose first number is `first`, and forgets them. How many bytes it has; none if there is no
-    /// function.
-    pub(super) fn build(&mut self, first: u64, page: &mut [u8]) -> Option<usize> {
+    /// Writes the function of rows with these hashes, whose first number is `first`. How many bytes it has; none if there is no function.
+    pub(super) fn build(&mut self, hashes: &[u64], first: u64, page: &mut [u8]) -> Option<usize> {
+        self.state = 1;
         for seed in 0..SEEDS_MAX {
             let bucket_keys = BUCKET_KEYS / (1.0 + 0.1 * f64::from(seed / SEEDS_AT_ONCE));
-            let division = Division::new(self.hashes.len(), bucket_keys);
-            if self.try_seed(seed, division) {
-                let used = self.write(first, seed, division, page);
-                self.hashes.clear();
-                return Some(used);
+            let division = Division::new(hashes.len(), bucket_keys);
+            if self.try_seed(hashes, seed, division) {
+                return Some(self.write(hashes.len(), first, seed, division, page));
             }
         }
         None
     }
 
-    fn try_seed(&mut self, seed: u32, division: Division) -> bool {
-        self.fill_buckets(seed, division.buckets);
+    fn try_seed(&mut self, hashes: &[u64], seed: u32, division: Division) -> bool {
+        self.fill_buckets(hashes, seed, division.buckets);
         self.pilots.clear();
         self.pilots.resize(division.buckets as usize, 0);
         self.owners.clear();
@@ -192,18 +185,18 @@ impl PageBuilder {
     }
 
     /// Sorts the rows by their buckets, and the buckets by their sizes.
-    fn fill_buckets(&mut self, seed: u32, buckets: u32) {
+    fn fill_buckets(&mut self, hashes: &[u64], seed: u32, buckets: u32) {
         self.starts.clear();
         self.starts.resize(buckets as usize + 2, 0);
-        for hash in &self.hashes {
+        for hash in hashes {
             self.starts[bucket(mixed(*hash, seed), buckets) + 2] += 1;
         }
         for i in 2..self.starts.len() {
             self.starts[i] += self.starts[i - 1];
         }
         self.mixed.clear();
-        self.mixed.resize(self.hashes.len(), 0);
-        for hash in &self.hashes {
+        self.mixed.resize(hashes.len(), 0);
+        for hash in hashes {
             let mixed = mixed(*hash, seed);
             let place = &mut self.starts[bucket(mixed, buckets) + 1];
             self.mixed[*place as usize] = mixed;
@@ -238,17 +231,10 @@ impl PageBuilder {
         // The first pilot is another one each time, so that buckets do not take the same slots from each other for ever.
         self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let first = (self.state >> 56) as u8;
-        let mut best: Option<(u64, u8)> = None;
-        for i in 0..PILOTS {
-            let pilot = first.wrapping_add(i as u8);
-            let cost_max = best.map_or(u64::MAX, |(cost, _)| cost);
-            if let Some(cost) = self.cost(bucket, pilot, slots, cost_max) {
-                best = Some((cost, pilot));
-                if cost == 0 {
-                    break;
-                }
-            }
-        }
+        let best = match self.free_pilot(bucket, first, slots) {
+            Some(pilot) => Some((0, pilot)),
+            None => self.cheapest_pilot(bucket, first, slots),
+        };
         let Some((cost, pilot)) = best else { return false };
         let keys = self.keys_of(bucket);
         if cost > 0 {
@@ -268,6 +254,25 @@ impl PageBuilder {
         true
     }
 
+    /// The first pilot from `first` on whose slots are all free and differ. Most pilots fail at their first slot.
+    fn free_pilot(&self, bucket: u16, first: u8, slots: u32) -> Option<u8> {
+        let keys = &self.mixed[self.keys_of(bucket)];
+        let is_free = |pilot: u8| keys.iter().all(|mixed| self.owners[slot(*mixed, pilot, slots)] == NOBODY);
+        (0..PILOTS).map(|i| first.wrapping_add(i as u8)).find(|pilot| is_free(*pilot) && !meet(keys, *pilot, slots))
+    }
+
+    /// The pilot that costs least, with its cost, if any is possible.
+    fn cheapest_pilot(&self, bucket: u16, first: u8, slots: u32) -> Option<(u64, u8)> {
+        let mut best: Option<(u64, u8)> = None;
+        for pilot in (0..PILOTS).map(|i| first.wrapping_add(i as u8)) {
+            let cost_max = best.map_or(u64::MAX, |(cost, _)| cost);
+            if let Some(cost) = self.cost(bucket, pilot, slots, cost_max) {
+                best = Some((cost, pilot));
+            }
+        }
+        best
+    }
+
     /// What a pilot would cost: the squares of the sizes of the buckets that have its slots; none if that is `cost_max` or more, or if two rows of the
     /// bucket meet.
     fn cost(&self, bucket: u16, pilot: u8, slots: u32, cost_max: u64) -> Option<u64> {
@@ -283,8 +288,7 @@ impl PageBuilder {
                 }
             }
         }
-        let meets = |i: usize| keys[..i].iter().any(|other| slot(*other, pilot, slots) == slot(keys[i], pilot, slots));
-        if (1..keys.len()).any(meets) { None } else { Some(cost) }
+        if meet(keys, pilot, slots) { None } else { Some(cost) }
     }
 
     /// Takes the slots of a bucket away from it.
@@ -296,8 +300,8 @@ impl PageBuilder {
         self.wait(owner);
     }
 
-    fn write(&self, first: u64, seed: u32, division: Division, page: &mut [u8]) -> usize {
-        let (keys, Division { slots, buckets }) = (self.hashes.len(), division);
+    fn write(&self, keys: usize, first: u64, seed: u32, division: Division, page: &mut [u8]) -> usize {
+        let Division { slots, buckets } = division;
         put(page, 0, &first.to_le_bytes());
         for (at, number) in [(8, keys as u32), (12, slots), (16, buckets), (20, seed)] {
             put(page, at, &number.to_le_bytes());

@@ -14,7 +14,8 @@ fn rows(n: usize, width: usize) -> RowBuffer {
 }
 
 fn build(disk: &FaultyDisk, rows: Rows<'_>, memory: usize, budget: &MemoryBudget) -> Result<(), StorageError> {
-    let mut builder = PerfectHashBuilder::new(disk, "hash", memory, budget)?;
+    let options = PerfectHashOptions { rows: rows.len() as u64, threads: 1 + memory % 3, memory_bytes: memory };
+    let mut builder = PerfectHashBuilder::new(disk, "hash", options, budget)?;
     rows.iter().try_for_each(|row| builder.push(row))?;
     builder.finish()
 }
@@ -39,7 +40,7 @@ fn every_row_has_a_number_of_its_own() {
         let disk = FaultyDisk::default();
         let rows = rows(n, 4 + random.below(20));
         build(&disk, rows.as_rows(), [1 << 18, 4 << 20][random.below(2)], &budget).unwrap();
-        assert_eq!(disk.list().unwrap().len(), 1, "sorted hashes are gone");
+        assert_eq!(disk.list().unwrap().len(), 1, "queues are gone");
         for placement in
             [Placement::Memory, Placement::Disk { cache_bytes: 0 }, Placement::Disk { cache_bytes: 1 << 17 }]
         {
@@ -123,4 +124,37 @@ fn a_disk_that_fails_is_an_error() {
         assert!(matches!(work(&disk), Err(StorageError::Disk(_))), "read {read}");
     }
     assert_eq!(budget.used(), 0);
+}
+
+#[test]
+fn neither_memory_nor_threads_change_the_function() {
+    let rows = rows(700_000, 9);
+    let file = |memory_bytes: usize, threads: usize| {
+        let (budget, disk) = (MemoryBudget::new(64 << 20), FaultyDisk::default());
+        let options = PerfectHashOptions { rows: 700_000, threads, memory_bytes };
+        let mut builder = PerfectHashBuilder::new(&disk, "hash", options, &budget).unwrap();
+        rows.as_rows().iter().for_each(|row| builder.push(row).unwrap());
+        builder.finish().unwrap();
+        assert_eq!((disk.list().unwrap().len(), budget.used()), (1, 0));
+        (disk.files().remove(0).1, disk.counters().total().reads())
+    };
+    let (in_memory, reads) = file(32 << 20, 1);
+    assert_eq!(reads, 0, "it fits into memory");
+    // In the least memory there are as many queues as pages in memory allow, and some of those are divided again.
+    for (memory, threads) in [(32 << 20, 3), (1 << 20, 2), (1 << 16, 1)] {
+        let (other, _) = file(memory, threads);
+        assert!(other == in_memory, "{memory} bytes, {threads} threads");
+    }
+}
+
+#[test]
+fn another_number_of_rows_than_was_said_is_an_error() {
+    let (budget, disk) = (MemoryBudget::new(8 << 20), FaultyDisk::default());
+    for said in [999, 1001] {
+        let options = PerfectHashOptions { rows: said, threads: 1, memory_bytes: 1 << 20 };
+        let mut builder = PerfectHashBuilder::new(&disk, "hash", options, &budget).unwrap();
+        let pushed = rows(1000, 8).as_rows().iter().try_for_each(|row| builder.push(row));
+        let error = pushed.and_then(|()| builder.finish()).unwrap_err();
+        assert!(matches!(error, StorageError::Shape { .. }), "{error}");
+    }
 }

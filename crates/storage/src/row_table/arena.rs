@@ -48,6 +48,11 @@ impl RowSpan {
     pub fn n_rows(self) -> usize {
         self.n_rows as usize
     }
+
+    /// The numbers of its rows.
+    pub fn ids(self) -> impl Iterator<Item = RowId> {
+        (self.first..self.first + self.n_rows).map(RowId)
+    }
 }
 
 /// The rows of a block that a writer has not used yet.
@@ -213,21 +218,17 @@ impl<'b> Arena<'b> {
         Ok(())
     }
 
-    /// Calls `visit` for all rows that are complete. No writer may be at work.
-    pub(super) fn for_each_filled_row(&self, mut visit: impl FnMut(RowId, &[u8])) {
-        for (chunk, filled) in self.filled.iter().enumerate() {
-            let Some(filled) = filled.get() else { continue };
-            for (block, count) in filled.iter().enumerate() {
-                let n_rows = count.load(Ordering::Relaxed);
-                if n_rows == 0 {
-                    continue;
-                }
-                let first = ((chunk << self.rows_per_chunk_log2) + block * self.rows_per_block as usize) as u32;
-                for (i, row) in self.rows(RowSpan { first, n_rows }).iter().enumerate() {
-                    visit(RowId(first + i as u32), row);
-                }
-            }
-        }
+    /// All rows that are complete. No writer may be at work.
+    pub(super) fn filled_spans(&self) -> impl Iterator<Item = RowSpan> {
+        self.filled.iter().enumerate().filter_map(|(chunk, filled)| Some((chunk, filled.get()?))).flat_map(
+            move |(chunk, filled)| {
+                filled.iter().enumerate().filter_map(move |(block, count)| {
+                    let n_rows = count.load(Ordering::Relaxed);
+                    let first = ((chunk << self.rows_per_chunk_log2) + block * self.rows_per_block as usize) as u32;
+                    (n_rows > 0).then_some(RowSpan { first, n_rows })
+                })
+            },
+        )
     }
 }
 

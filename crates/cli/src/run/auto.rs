@@ -1,0 +1,82 @@
+//! How `auto` searches: in memory while that lasts, and then on disk with all that is known. `docs/auto.md` says why.
+
+use super::Searcher;
+use crate::failure::Failure;
+use lariat_base::MemoryBudget;
+use lariat_graph::{Graph, Strength};
+use lariat_search::{Context, Exploration, Extent, Goal, LassoSearch, SearchError, disk, ndfs, proof, ram};
+use lariat_storage::StorageError;
+
+impl Searcher {
+    /// States, breadth-first.
+    pub(super) fn explore_auto(
+        &self,
+        graph: &dyn Graph,
+        goals: &[Goal],
+        goals_on_disk: &[Goal],
+        extent: Extent,
+    ) -> Result<(&'static str, Result<Exploration, SearchError>), Failure> {
+        if self.scratch().is_none() {
+            // The rest is for writing what there is to disk.
+            let share = self.budget.left() / 4 * 3;
+            let (result, is_handed_over) = self.until_handed_over(share, |context, successor| {
+                ram::explore_or_hand_over(graph, goals, extent, context, Some(successor))
+            })?;
+            if !is_handed_over {
+                return Ok(("ram", result));
+            }
+        }
+        Ok(("disk", disk::explore(graph, goals_on_disk, extent, &self.context())))
+    }
+
+    /// A hunt for a counterexample in a quarter of the memory, which finds most of those that are there; if that is used up, the proof on disk.
+    pub(super) fn find_lasso_auto(
+        &self,
+        graph: &dyn Graph,
+        strength: Strength,
+    ) -> Result<(&'static str, Result<LassoSearch, SearchError>), Failure> {
+        if self.scratch().is_none() {
+            // One thread hunts, and all threads prove: states that fit into more than this are found sooner by the proof.
+            let share = self.budget.left() / 4;
+            let (hunt, is_handed_over) = self.until_handed_over(share, |context, successor| {
+                context.begin_phase("hunt");
+                ndfs::find_lasso_or_hand_over(graph, strength, context, Some(successor))
+            })?;
+            if !is_handed_over {
+                return Ok(("ndfs", hunt));
+            }
+        }
+        Ok(("proof", proof::find_lasso(graph, strength, &self.context())))
+    }
+
+    /// Searches in memory, in a share of it; whether the search has handed its states over to the one on disk.
+    fn until_handed_over<T>(
+        &self,
+        share: u64,
+        search: impl FnOnce(&Context<'_>, ram::Successor<'_>) -> Result<T, SearchError>,
+    ) -> Result<(Result<T, SearchError>, bool), Failure> {
+        let budget = MemoryBudget::new(share);
+        let mut refused = None;
+        let mut is_handed_over = false;
+        let mut successor = |handed: &dyn disk::Handed| {
+            if let Err(failure) = self.open_scratch() {
+                refused = Some(failure);
+                return Err(SearchError::NoDisk);
+            }
+            self.budget.reserve(share).map_err(|error| SearchError::Storage(StorageError::Memory(error)))?;
+            let result = disk::hand_over(handed, &self.context());
+            self.budget.release(share);
+            is_handed_over = result.is_ok();
+            result
+        };
+        let result = search(&Context { budget: &budget, ..self.context() }, &mut successor);
+        if let Some(failure) = refused {
+            return Err(failure);
+        }
+        if is_handed_over {
+            // What goes on has all of the memory.
+            lariat_disk::program_pages::release_freed();
+        }
+        Ok((result, is_handed_over))
+    }
+}
