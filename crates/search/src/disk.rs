@@ -30,6 +30,7 @@
 //! and merging keeps the runs few. Levels are not known.
 
 mod checkpoint;
+mod compact;
 mod frontier;
 mod hand_over;
 mod shares;
@@ -40,6 +41,9 @@ mod worker;
 use crate::path::{find_paths, met_goals};
 use crate::tally::Tally;
 use crate::{Context, Exploration, Extent, Goal, SearchError};
+pub use compact::explore_compact;
+#[cfg(test)]
+pub(crate) use compact::{CompactShares, explore_compact_within};
 use frontier::Frontier;
 pub use hand_over::{Handed, hand_over};
 use lariat_disk::Disk;

@@ -2,6 +2,7 @@
 //! where the disk fails.
 
 use crate::reference::ExplicitGraph;
+use crate::disk::{CompactShares, explore_compact_within};
 use crate::{Compaction, Context, Exploration, Extent, Goal, SearchError, cbfs, delayed, ebfs, local, mono, part};
 use lariat_base::{Limit, MemoryBudget, Random, SilentObserver, StopSignal};
 use lariat_disk::{Disk, FaultPlan, FaultyDisk, FileKind};
@@ -47,6 +48,35 @@ const ALGORITHMS: &[Algorithm] = &[
     Algorithm { name: "part", search: run_part, has_levels: false },
     Algorithm { name: "cbfs", search: run_cbfs, has_levels: true },
 ];
+
+/// What is another search with signatures than without, which has tests of its own.
+const DISK: Algorithm = Algorithm { name: "disk", search: run_disk, has_levels: false };
+
+fn run_disk(
+    task: Task<'_>,
+    context: &Context<'_>,
+    random: Option<&mut Random>,
+) -> Result<Exploration, SearchError> {
+    let Task { graph, goals, extent, compaction } = task;
+    let compaction = compaction.or(Compaction::new(64)).unwrap();
+    let (key_bytes, value_bytes) = (compaction.bits().div_ceil(8) as usize, graph.row_bytes());
+    let shares = random.map(|random| {
+        let block_bytes = if value_bytes > 1000 { 8192 } else { 4096 };
+        let run = RunOptions { block_bytes, group_rows: 64, buffers: 2, ..RunOptions::new(key_bytes) };
+        let (rows_max, runs_max, batch_rows) = (2 + random.below(60), 2 + random.below(5), 1 + random.below(30));
+        CompactShares {
+            filter_bytes: 8 << random.below(10),
+            new_keys: 2 + random.below(60),
+            doubtful: SortOptions { rows_max, runs_max, batch_rows, run: RunOptions { value_bytes, ..run } },
+            run,
+            queue: RowLogOptions::smallest(value_bytes, FileKind::Queue),
+            batch_rows,
+            doubtful_min: random.below(200) as u64,
+            publish_after: any_time(random),
+        }
+    });
+    explore_compact_within(graph, goals, extent, compaction, context, shares)
+}
 
 fn run_ebfs(
     task: Task<'_>,
@@ -303,7 +333,7 @@ fn a_search_for_one_goal_ends_there() {
 
 #[test]
 fn small_budgets_are_kept_on_larger_graphs() {
-    for algorithm in ALGORITHMS {
+    for algorithm in ALGORITHMS.iter().chain([&DISK]) {
         for (seed, memory) in [(1, 2 << 20), (2, 4 << 20), (3, 2 << 20), (4, 16 << 20)] {
             let graph = RandomGraph::new(3_000_000 + seed, 150_000);
             let reference = ExplicitGraph::explore(&graph, usize::MAX).unwrap();
@@ -334,7 +364,7 @@ fn a_passed_time_limit_and_an_interrupt_end_the_search() {
     let late = StopSignal::new(Some(Duration::ZERO));
     let interrupted = StopSignal::new(None);
     interrupted.interrupt();
-    for algorithm in ALGORITHMS {
+    for algorithm in ALGORITHMS.iter().chain([&DISK]) {
         for (stop, limit) in [(&late, Limit::Time), (&interrupted, Limit::Interrupted)] {
             let disk = FaultyDisk::default();
             let context = Context {

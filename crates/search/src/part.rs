@@ -32,7 +32,7 @@ mod pending;
 
 use crate::checkpoint::{PUBLISH_AFTER, Publisher};
 use crate::compact::Identity;
-use crate::expansion::{BATCH_BYTES, BATCH_ROWS, Expansion, Work};
+use crate::expansion::{BATCH_ROWS, Expansion, Work, batch_edges};
 use crate::path::{find_paths, met_goals, source_of};
 use crate::tally::{Hit, Tally, lock};
 use crate::{Compaction, Context, Exploration, Extent, Goal, SearchError};
@@ -289,7 +289,7 @@ impl<'s> Search<'s> {
         let mut initial = RowBuffer::new(graph.row_bytes());
         graph.initial(&mut initial);
         let mut expander = graph.expander();
-        let mut edges = Edges::bounded(graph.row_bytes(), BATCH_BYTES);
+        let mut edges = batch_edges(graph, self.tally.context);
         let mut path = Vec::new();
         let hash = hash_row(&hit.row);
         let mut next = self.partitions.find(hash, |row| Ok(row == hit.row))?;

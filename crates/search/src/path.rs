@@ -6,7 +6,7 @@
 //!
 //! Searches that do not keep the states of each level only know that there is a goal; a search of its own finds the way to a nearest one ([`find_paths`]).
 
-use crate::expansion::{BATCH_BYTES, BATCH_ROWS};
+use crate::expansion::{BATCH_ROWS, batch_edges};
 use crate::tally::{Hit, Tally};
 use crate::{Context, Exploration, Extent, Goal, SearchError, ebfs, ram};
 use lariat_base::Limit;
@@ -66,7 +66,7 @@ pub(crate) fn rebuild_paths(tally: &Tally, levels: &mut dyn Levels) -> Result<Ve
 fn rebuild_path(tally: &Tally, levels: &mut dyn Levels, hit: Hit) -> Result<Vec<Vec<u8>>, SearchError> {
     tally.context.begin_phase("path");
     let mut expander = tally.graph.expander();
-    let mut edges = Edges::bounded(hit.row.len(), BATCH_BYTES);
+    let mut edges = batch_edges(tally.graph, tally.context);
     let mut path = vec![hit.row];
     for level in (0..hit.level).rev() {
         let target = &path[path.len() - 1];

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn wide_signatures_miss_nothing() {
-    for algorithm in ALGORITHMS {
+    for algorithm in ALGORITHMS.iter().chain([&DISK]) {
         for seed in 0..600 {
             let graph = graph_of(seed, 300);
             let reference = ExplicitGraph::explore(&graph, usize::MAX).unwrap();
@@ -28,7 +28,7 @@ fn narrow_signatures_miss_states_and_say_so() {
     let graph = RandomGraph::new(3_000_004, 200_000);
     let reference = ExplicitGraph::explore(&graph, usize::MAX).unwrap();
     assert!(reference.rows.len() > 70_000, "{} states", reference.rows.len());
-    for algorithm in ALGORITHMS {
+    for algorithm in ALGORITHMS.iter().chain([&DISK]) {
         let budget = MemoryBudget::new(8 << 20);
         let (disk, stop) = (FaultyDisk::default(), StopSignal::new(None));
         let context = Context {

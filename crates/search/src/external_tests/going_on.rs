@@ -26,7 +26,7 @@ fn check(algorithm: &Algorithm, task: Task<'_>, reference: &ExplicitGraph, found
 /// The search ends at every single change of the disk, and is gone on with.
 #[test]
 fn a_crash_at_any_point_costs_nothing_but_time() {
-    for algorithm in ALGORITHMS {
+    for algorithm in ALGORITHMS.iter().chain([&DISK]) {
         let (mut n_crashes, mut n_published) = (0, 0);
         for seed in 40..60 {
             let graph = graph_of(seed, 120);
@@ -56,7 +56,7 @@ fn a_crash_at_any_point_costs_nothing_but_time() {
 /// Every crash is followed by another one, until the search is through.
 #[test]
 fn many_crashes_cost_nothing_but_time() {
-    for algorithm in ALGORITHMS {
+    for algorithm in ALGORITHMS.iter().chain([&DISK]) {
         let mut n_crashes = 0;
         for seed in 100..160 {
             let graph = graph_of(seed, 250);
@@ -82,7 +82,7 @@ fn many_crashes_cost_nothing_but_time() {
 
 #[test]
 fn a_full_disk_or_a_failing_one_is_an_error_and_what_was_published_stays() {
-    for algorithm in ALGORITHMS {
+    for algorithm in ALGORITHMS.iter().chain([&DISK]) {
         let mut n_errors = 0;
         for seed in 0..120 {
             let graph = graph_of(seed, 250);
@@ -141,7 +141,7 @@ impl Observer for Interrupting<'_> {
 /// A search that is interrupted after every few batches comes to its end, so every time something of it is kept.
 #[test]
 fn interrupted_again_and_again_a_search_comes_to_its_end() {
-    for algorithm in ALGORITHMS {
+    for algorithm in ALGORITHMS.iter().chain([&DISK]) {
         let mut n_interrupted = 0;
         for seed in 0..20 {
             let graph = RandomGraph::new(400 + seed, 6000);

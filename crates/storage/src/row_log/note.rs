@@ -15,7 +15,7 @@ impl RowLog<'_> {
         self.rest()?;
         manifest.set_number(&block_bytes_key(role), self.blocks.options.block_bytes as u64);
         if let Some(file) = &self.blocks.file {
-            if self.noted.rows != Some(self.rows) {
+            if self.noted.rows != Some(self.rows) || self.noted.end.is_some() {
                 file.sync()?;
             }
             let (role, name) = (role.to_owned(), self.blocks.name.clone());
