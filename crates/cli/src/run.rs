@@ -15,7 +15,8 @@ use lariat_exec::Interpreter;
 use lariat_graph::{Graph, GraphError, Strength};
 use lariat_search::daac::{self, CycleSearch};
 use lariat_search::{
-    Compaction, Context, Exploration, Extent, Goal, LassoSearch, SearchError, cbfs, disk, ebfs, local, mono, ndfs, part, proof, ram,
+    Compaction, Context, Exploration, Extent, Goal, LassoSearch, SearchError, cbfs, disk, ebfs, local, mono, ndfs,
+    part, proof, ram,
 };
 use lariat_search::{PROPERTY, forget_other_property};
 use lariat_storage::{StorageError, Table};

@@ -38,7 +38,8 @@ fn verdicts_say_that_a_state_may_have_been_missed() {
     let file = model("hanoi.mdve");
     for algorithm in ALGORITHMS {
         let check = |what: &[&str]| {
-            let mut arguments = vec!["check", &file, "-D", "N=6", "--algorithm", algorithm, "--compact", "40", "--quiet"];
+            let mut arguments =
+                vec!["check", &file, "-D", "N=6", "--algorithm", algorithm, "--compact", "40", "--quiet"];
             arguments.extend(what);
             lariat(&arguments)
         };

@@ -118,7 +118,9 @@ fn killed_again_and_again_the_search_comes_to_the_same_end() {
 /// Three counters from 0 to 99: a million states in 298 levels.
 fn counters(folder: &std::path::Path) -> String {
     let process = |name: &str, cell: &str| {
-        format!("process {name} {{ state a; init a; trans a -> a {{ guard {cell} < 99; effect {cell} = {cell} + 1; }}; }}\n")
+        format!(
+            "process {name} {{ state a; init a; trans a -> a {{ guard {cell} < 99; effect {cell} = {cell} + 1; }}; }}\n"
+        )
     };
     let processes = process("P", "x") + &process("Q", "y") + &process("R", "z");
     common::write(folder, "counters.dve", format!("byte x; byte y; byte z;\n{processes}system async;\n").as_bytes())
@@ -221,7 +223,8 @@ fn a_state_with_too_many_successors_is_a_limit() {
     let file = common::write(&folder, "wide.dve", text.as_bytes());
     for algorithm in ["disk", "mono", "part", "ebfs", "cbfs", "ram"] {
         for engine in ["jit", "interpreter"] {
-            let arguments = ["explore", &file, "--algorithm", algorithm, "--memory", "16MiB", "--engine", engine, "--quiet"];
+            let arguments =
+                ["explore", &file, "--algorithm", algorithm, "--memory", "16MiB", "--engine", engine, "--quiet"];
             let ended = lariat(&arguments).expect(3);
             assert!(ended.err.contains("successors of one state"), "{algorithm}: {}", ended.err);
         }

@@ -132,7 +132,10 @@ impl fmt::Display for GraphError {
             }
             GraphError::TooManySuccessors { most_bytes } => {
                 let most = lariat_base::size::format_size(*most_bytes as u64);
-                write!(f, "the successors of one state take more than {most}, the share of memory for them; give more memory")
+                write!(
+                    f,
+                    "the successors of one state take more than {most}, the share of memory for them; give more memory"
+                )
             }
         }
     }

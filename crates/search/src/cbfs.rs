@@ -38,9 +38,7 @@ use crate::{Compaction, Context, Exploration, Extent, Goal, SearchError};
 use frozen::Frozen;
 use lariat_disk::{Disk, FileKind};
 use lariat_graph::{Edges, Graph, RowBuffer, Rows};
-use lariat_storage::{
-    PositionTable, Recent, Reservation, RowFinder, RowLogOptions, StorageError, hash_row,
-};
+use lariat_storage::{PositionTable, Recent, Reservation, RowFinder, RowLogOptions, StorageError, hash_row};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -189,12 +187,7 @@ struct Batch {
 }
 
 impl<'s> Search<'s> {
-    fn new(
-        tally: &'s Tally<'s>,
-        disk: &'s dyn Disk,
-        identity: Identity,
-        shares: &Shares,
-    ) -> Result<Self, SearchError> {
+    fn new(tally: &'s Tally<'s>, disk: &'s dyn Disk, identity: Identity, shares: &Shares) -> Result<Self, SearchError> {
         let (context, budget) = (tally.context, tally.context.budget);
         let positions = PositionTable::new(shares.table_bytes, budget)?;
         // A batch must fit an empty table.

@@ -6,7 +6,7 @@
 //! # Paper
 //! Bao and Jones, *Time-efficient model checking with magnetic disk*, whose results are all with hash compaction; after Wolper and Leroy, and Stern and Dill.
 
-use lariat_storage::hash_row;
+use lariat_storage::{Value, hash_row};
 
 /// How many bits tell states apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +46,11 @@ impl Compaction {
     fn signature(self, row: &[u8]) -> u64 {
         hash_row(row) >> (64 - self.bits)
     }
+}
+
+/// The bytes of states of type `V` as values in a run: values that are numbers have all bytes of their type.
+pub(crate) fn value_bytes<V: Value>(row_bytes: usize) -> usize {
+    if V::default().to_word().is_some() { V::BYTES } else { row_bytes }
 }
 
 /// What tells states apart, their *key*: they themselves, or their signatures.

@@ -40,8 +40,8 @@ use lariat_disk::{Disk, FileKind};
 use lariat_graph::{Edges, Graph, RowBuffer, Rows};
 use lariat_storage::stream::RowStream;
 use lariat_storage::{
-    ExternalSort, Key, Manifest, PartsInput, PartsReader, PartsWriter, RowLog, RowLogOptions, RunParts, SortedPieces, Value,
-    for_row_width, take_smallest,
+    ExternalSort, Key, Manifest, PartsInput, PartsReader, PartsWriter, RowLog, RowLogOptions, RunParts, SortedPieces,
+    Value, for_row_width, take_smallest,
 };
 use levels::LevelFiles;
 use shares::READ_BUFFERS;

@@ -3,8 +3,8 @@
 //! A search says where states come from and where successors go ([`Work`]). Where that is one thing for all threads it is behind a mutex: one thread
 //! takes or puts while the others expand.
 
-use crate::{Context, SearchError};
 use crate::tally::{Tally, lock};
+use crate::{Context, SearchError};
 use lariat_graph::{Edges, Expander, Graph, RowBuffer, Rows};
 use std::sync::Mutex;
 

@@ -1,8 +1,8 @@
 //! The searches that keep their states on disk give the answers of the plain reference, whatever the shares of memory are, and no answer at all
 //! where the disk fails.
 
-use crate::reference::ExplicitGraph;
 use crate::disk::{CompactShares, explore_compact_within};
+use crate::reference::ExplicitGraph;
 use crate::{Compaction, Context, Exploration, Extent, Goal, SearchError, cbfs, delayed, ebfs, local, mono, part};
 use lariat_base::{Limit, MemoryBudget, Random, SilentObserver, StopSignal};
 use lariat_disk::{Disk, FaultPlan, FaultyDisk, FileKind};
@@ -52,14 +52,10 @@ const ALGORITHMS: &[Algorithm] = &[
 /// What is another search with signatures than without, which has tests of its own.
 const DISK: Algorithm = Algorithm { name: "disk", search: run_disk, has_levels: false };
 
-fn run_disk(
-    task: Task<'_>,
-    context: &Context<'_>,
-    random: Option<&mut Random>,
-) -> Result<Exploration, SearchError> {
+fn run_disk(task: Task<'_>, context: &Context<'_>, random: Option<&mut Random>) -> Result<Exploration, SearchError> {
     let Task { graph, goals, extent, compaction } = task;
     let compaction = compaction.or(Compaction::new(64)).unwrap();
-    let (key_bytes, value_bytes) = (compaction.bits().div_ceil(8) as usize, graph.row_bytes());
+    let (key_bytes, value_bytes) = (compaction.bits().div_ceil(8) as usize, graph.row_bytes().max(8));
     let shares = random.map(|random| {
         let block_bytes = if value_bytes > 1000 { 8192 } else { 4096 };
         let run = RunOptions { block_bytes, group_rows: 64, buffers: 2, ..RunOptions::new(key_bytes) };
@@ -69,7 +65,7 @@ fn run_disk(
             new_keys: 2 + random.below(60),
             doubtful: SortOptions { rows_max, runs_max, batch_rows, run: RunOptions { value_bytes, ..run } },
             run,
-            queue: RowLogOptions::smallest(value_bytes, FileKind::Queue),
+            queue: RowLogOptions::smallest(graph.row_bytes(), FileKind::Queue),
             batch_rows,
             doubtful_min: random.below(200) as u64,
             publish_after: any_time(random),
@@ -78,15 +74,11 @@ fn run_disk(
     explore_compact_within(graph, goals, extent, compaction, context, shares)
 }
 
-fn run_ebfs(
-    task: Task<'_>,
-    context: &Context<'_>,
-    random: Option<&mut Random>,
-) -> Result<Exploration, SearchError> {
+fn run_ebfs(task: Task<'_>, context: &Context<'_>, random: Option<&mut Random>) -> Result<Exploration, SearchError> {
     let Task { graph, goals, extent, compaction } = task;
     let shares = random.map(|random| {
         let (key_bytes, value_bytes) = match compaction {
-            Some(compaction) => (compaction.bits().div_ceil(8) as usize, graph.row_bytes()),
+            Some(compaction) => (compaction.bits().div_ceil(8) as usize, graph.row_bytes().max(8)),
             None => (graph.row_bytes(), 0),
         };
         let block_bytes = if value_bytes > 1000 { 8192 } else { 4096 };
@@ -157,11 +149,7 @@ fn run_part(
     part::explore_within(graph, goals, extent, table, compaction, context, shares)
 }
 
-fn run_cbfs(
-    task: Task<'_>,
-    context: &Context<'_>,
-    random: Option<&mut Random>,
-) -> Result<Exploration, SearchError> {
+fn run_cbfs(task: Task<'_>, context: &Context<'_>, random: Option<&mut Random>) -> Result<Exploration, SearchError> {
     let Task { graph, goals, extent, compaction } = task;
     let shares = random.map(|random| {
         let mut log = RowLogOptions::smallest(graph.row_bytes(), FileKind::Table);

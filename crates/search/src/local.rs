@@ -29,7 +29,7 @@ use crate::tally::Tally;
 use crate::{Compaction, Context, Exploration, Extent, Goal, SearchError};
 use lariat_graph::{Edges, Graph, Rows};
 use lariat_storage::{Manifest, StorageError, Table, for_row_width};
-use recount::{Expanded, recount_compact, recount};
+use recount::{Expanded, recount, recount_compact};
 use std::ops::Range;
 
 /// The newest part of the file that is always read.
@@ -92,10 +92,10 @@ pub(crate) fn explore_within(
     let mut levels = visited.n_levels() as u64;
     if compared.has_skipped && !tally.is_stopped() {
         context.begin_phase("recount");
-        levels = for_row_width!(identity.key_bytes(), K => match &mut compared.expanded {
-            Some(expanded) => recount_compact::<K>(&tally, disk, identity, &mut visited, expanded),
-            None => recount::<K>(&tally, disk, &mut visited),
-        })?;
+        levels = match &mut compared.expanded {
+            Some(expanded) => recount_compact(&tally, disk, identity, &mut visited, expanded)?,
+            None => for_row_width!(graph.row_bytes(), K => recount::<K>(&tally, disk, &mut visited))?,
+        };
     }
     let mut exploration = tally.result();
     exploration.levels = levels;

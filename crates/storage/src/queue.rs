@@ -9,8 +9,8 @@
 //! # Cost
 //! The memory of a log that grows, and that of a reader while rows are taken. Each row that is not taken soon is written and read once.
 
-use crate::{Manifest, StorageError};
 use crate::row_log::{RowLog, RowLogOptions, RowLogReader};
+use crate::{Manifest, StorageError};
 use lariat_base::MemoryBudget;
 use lariat_base::rows::Rows;
 use lariat_disk::Disk;

@@ -21,8 +21,8 @@ mod reader;
 pub use find::RowFinder;
 pub use reader::RowLogReader;
 
-use crate::block_file::block;
 use crate::StorageError;
+use crate::block_file::block;
 use lariat_base::MemoryBudget;
 use lariat_base::rows::Rows;
 use lariat_disk::{AlignedBuffer, Disk, DiskFile, FileKind, PAGE_BYTES, Pending};

@@ -119,8 +119,7 @@ impl<'s, K: Key> Frozen<'s> for Sets<'s, K> {
         }
         let pieces = sort.into_pieces()?;
         let runs = pieces.runs.iter().map(PartsInput::Run);
-        let inputs: Vec<PartsInput<'_, 's, K>> =
-            runs.chain([PartsInput::Rows(&pieces.keys, &pieces.values)]).collect();
+        let inputs: Vec<PartsInput<'_, 's, K>> = runs.chain([PartsInput::Rows(&pieces.keys, &pieces.values)]).collect();
         self.write(&inputs)?;
         drop(inputs);
         for run in pieces.runs {

@@ -14,7 +14,7 @@
 //! with all of it, and expand states together.
 
 use crate::checkpoint::{PUBLISH_AFTER, Publisher};
-use crate::compact::Identity;
+use crate::compact::{Identity, value_bytes};
 use crate::expansion::{BATCH_ROWS, Expansion, Work};
 use crate::path::{find_paths, met_goals};
 use crate::tally::{Tally, lock};
@@ -59,10 +59,10 @@ pub(crate) struct CompactShares {
 impl CompactShares {
     fn of<V: Key>(context: &Context, identity: Identity, row_bytes: usize) -> Self {
         let memory = usize::try_from(context.budget.left()).unwrap_or(usize::MAX);
-        let key_bytes = identity.key_bytes();
+        let (key_bytes, value_bytes) = (identity.key_bytes(), value_bytes::<V>(row_bytes));
         let reader_bytes = memory / 8 / (SETS_MAX + DOUBTFUL_RUNS_MAX + 2);
-        let sort = SortOptions::within::<u64, V>(key_bytes, row_bytes, memory / 3);
-        let run = RunOptions::within(key_bytes, row_bytes, reader_bytes);
+        let sort = SortOptions::within::<u64, V>(key_bytes, value_bytes, memory / 3);
+        let run = RunOptions::within(key_bytes, value_bytes, reader_bytes);
         Self {
             filter_bytes: (memory / 8 * 3) as u64,
             new_keys: (memory / 16 / size_of::<u64>()).max(256),

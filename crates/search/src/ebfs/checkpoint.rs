@@ -21,11 +21,7 @@ const KEPT: &str = "kept";
 const MERGED_SETS: &str = "merged";
 
 impl<'s, K: Key, V: Value, S: Stored<K, V>> Search<'s, K, V, S> {
-    pub(super) fn publish_if_due(
-        &mut self,
-        frontier: &RunParts<'s, K>,
-        counted: &Manifest,
-    ) -> Result<(), SearchError> {
+    pub(super) fn publish_if_due(&mut self, frontier: &RunParts<'s, K>, counted: &Manifest) -> Result<(), SearchError> {
         let is_due = self.publisher.as_ref().is_some_and(Publisher::is_due);
         if is_due { self.publish(frontier, counted) } else { Ok(()) }
     }

@@ -1,6 +1,6 @@
 //! How states are stored: as keys, or as signatures that have them as values.
 
-use crate::compact::Identity;
+use crate::compact::{Identity, value_bytes};
 use lariat_storage::stream::RowStream;
 use lariat_storage::{Key, StorageError, Value};
 use std::marker::PhantomData;
@@ -48,7 +48,7 @@ impl<V: Key> Stored<u64, V> for Signed {
     const IS_COMPACT: bool = true;
 
     fn widths(&self, row_bytes: usize) -> (usize, usize) {
-        (self.0.key_bytes(), row_bytes)
+        (self.0.key_bytes(), value_bytes::<V>(row_bytes))
     }
 
     #[inline]

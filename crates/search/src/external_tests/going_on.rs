@@ -71,12 +71,15 @@ fn many_crashes_cost_nothing_but_time() {
                 disk = disk.after_crash(plan);
                 match search(algorithm, task, &disk, Some(random.below(1 << 30) as u64)) {
                     Ok(found) => break found,
-                    Err(_) => (changes_max, n_crashes) = (changes_max + changes_max / 4, n_crashes + 1),
+                    Err(error) => {
+                        assert!(disk.has_crashed(), "{}, seed {seed}: {error}", algorithm.name);
+                        (changes_max, n_crashes) = (changes_max + changes_max / 4, n_crashes + 1);
+                    }
                 }
             };
             check(algorithm, task, &reference, &found, &format!("seed {seed}"));
         }
-        assert!(n_crashes > 300, "{}: {n_crashes} crashes", algorithm.name);
+        assert!(n_crashes > 100, "{}: {n_crashes} crashes", algorithm.name);
     }
 }
 
@@ -120,7 +123,7 @@ fn a_full_disk_or_a_failing_one_is_an_error_and_what_was_published_stays() {
                 }
             }
         }
-        assert!(n_errors > 30, "{}: {n_errors} errors", algorithm.name);
+        assert!(n_errors > 15, "{}: {n_errors} errors", algorithm.name);
     }
 }
 
@@ -148,12 +151,7 @@ fn interrupted_again_and_again_a_search_comes_to_its_end() {
             let reference = ExplicitGraph::explore(&graph, usize::MAX).unwrap();
             let task = tasks(&graph)[seed as usize % 2];
             let disk = FaultyDisk::default();
-            // A level of external breadth-first search is gone on with from its beginning.
-            let largest = (0..reference.n_levels()).map(|level| {
-                reference.levels.iter().filter(|other| u64::from(**other) == level).count() as u64
-            });
-            let whole_level = largest.max().unwrap_or(0) / 10 + 10;
-            let n_batches = if algorithm.name == "ebfs" { whole_level } else { 3 };
+            let mut n_batches = 3;
             let mut rounds = 0;
             let found = loop {
                 let (budget, stop) = (MemoryBudget::new(64 << 20), StopSignal::new(None));
@@ -168,6 +166,10 @@ fn interrupted_again_and_again_a_search_comes_to_its_end() {
                 };
                 let found = (algorithm.search)(task, &context, Some(&mut Random::new(seed + rounds))).unwrap();
                 rounds += 1;
+                if algorithm.name == "ebfs" {
+                    // A level is gone on with from its beginning, so there must be time for a whole one.
+                    n_batches *= 2;
+                }
                 if found.limit.is_none() {
                     break found;
                 }

@@ -171,7 +171,7 @@ impl<'s> Expanded<'s> {
 }
 
 /// The same for signatures: what is counted is what one of the expansions of each counted.
-pub(super) fn recount_compact<K: Key>(
+pub(super) fn recount_compact(
     tally: &Tally,
     disk: &dyn Disk,
     identity: Identity,
@@ -180,7 +180,7 @@ pub(super) fn recount_compact<K: Key>(
 ) -> Result<u64, SearchError> {
     let (width, budget) = (identity.key_bytes(), tally.context.budget);
     let (mut n_states, mut n_levels) = (0, 0);
-    let mut sorted = sort_states::<K>(disk, width, visited, budget)?;
+    let mut sorted = sort_states::<u64>(disk, width, visited, budget)?;
     for_each(&mut sorted, |value| {
         n_states += 1;
         n_levels = n_levels.max((value >> 32) + 1);
@@ -188,7 +188,7 @@ pub(super) fn recount_compact<K: Key>(
     sorted.remove_files()?;
     tally.set_states(n_states);
 
-    let mut sort = begin_sort::<K>(disk, "counted", width, u64::min, budget)?;
+    let mut sort = begin_sort::<u64>(disk, "counted", width, u64::min, budget)?;
     let mut reader = expanded.log.reader(0..expanded.log.len(), READ_BUFFERS)?;
     loop {
         let rows = reader.next_rows()?;
@@ -199,7 +199,7 @@ pub(super) fn recount_compact<K: Key>(
             let (key, counted) = row.split_at(width);
             let mut bytes = [0; 8];
             bytes[..COUNTED_BYTES].copy_from_slice(counted);
-            sort.push(K::from_row(key), u64::from_le_bytes(bytes))?;
+            sort.push(u64::from_row(key), u64::from_le_bytes(bytes))?;
         }
     }
     drop(reader);
@@ -217,7 +217,7 @@ pub(super) fn recount_compact<K: Key>(
 }
 
 /// Calls `see` with every value.
-fn for_each<K: Key>(sorted: &mut Sorted<'_, K, u64, Combine>, mut see: impl FnMut(u64)) -> Result<(), StorageError> {
+fn for_each(sorted: &mut Sorted<'_, u64, u64, Combine>, mut see: impl FnMut(u64)) -> Result<(), StorageError> {
     loop {
         let (keys, values) = sorted.batch()?;
         let n = keys.len();

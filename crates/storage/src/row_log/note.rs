@@ -57,8 +57,7 @@ impl RowLog<'_> {
         if let Some(mut tail) = self.tail.take() {
             if full_blocks > self.tail_first {
                 let file = self.file()?;
-                let bytes =
-                    seal_all(&self.blocks, &mut tail, self.tail_first, self.blocks.first_row_of(full_blocks));
+                let bytes = seal_all(&self.blocks, &mut tail, self.tail_first, self.blocks.first_row_of(full_blocks));
                 tail = file.write(tail, self.blocks.at(self.tail_first), bytes).wait().buffer()?;
                 if self.blocks.first_row_of(full_blocks) < self.rows {
                     tail.copy_within(bytes..bytes + self.blocks.options.block_bytes, 0);
