@@ -1,6 +1,7 @@
 //! `--compact`: signatures instead of visited states, and what is said about it.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+#![allow(clippy::disallowed_methods, reason = "tests write the models that they check")]
 
 mod common;
 

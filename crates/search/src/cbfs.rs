@@ -281,12 +281,18 @@ impl<'s> Search<'s> {
 
     /// Makes room in the table for a whole batch: by a larger one, or by freezing all states.
     fn make_room(&mut self) -> Result<(), SearchError> {
-        let wanted = self.positions.len() + self.batch.hashes.len();
+        let mut wanted = self.positions.len() + self.batch.hashes.len();
+        if wanted > self.positions.capacity_max() {
+            self.freeze()?;
+            wanted = self.batch.hashes.len();
+        }
+        self.grow_to(wanted)
+    }
+
+    /// Makes the table as large as so many states need, if it is not.
+    fn grow_to(&mut self, wanted: usize) -> Result<(), SearchError> {
         if wanted <= self.positions.capacity() {
             return Ok(());
-        }
-        if wanted > self.positions.capacity_max() {
-            return self.freeze();
         }
         while self.positions.capacity() < wanted {
             self.positions.begin_larger()?;
@@ -385,13 +391,12 @@ impl<'s> Search<'s> {
         self.n_frozen = manifest.number(N_FROZEN)?;
         self.frozen.take_up(&manifest)?;
         self.tally.begin_level(self.states.n_levels().saturating_sub(1), self.states.n_left());
-        let n_left = self.states.log.len() - self.n_frozen;
-        if n_left > self.positions.capacity_max() as u64 {
+        let n_left = usize::try_from(self.states.log.len() - self.n_frozen).unwrap_or(usize::MAX);
+        if n_left > self.positions.capacity_max() {
             self.freeze()?;
+        } else if n_left > self.positions.capacity() {
+            self.grow_to(n_left)?;
         } else {
-            while (self.positions.capacity() as u64) < n_left {
-                self.positions.begin_larger()?;
-            }
             self.enter_positions()?;
         }
         Ok(true)

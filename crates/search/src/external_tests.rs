@@ -154,7 +154,7 @@ fn run_cbfs(task: Task<'_>, context: &Context<'_>, random: Option<&mut Random>) 
     let shares = random.map(|random| {
         let mut log = RowLogOptions::smallest(graph.row_bytes(), FileKind::Table);
         log.blocks_at_once = 1 + random.below(3);
-        let (reads_at_once, batch_rows) = (1 + random.below(8), 1 + random.below(50));
+        let (reads_at_once, batch_rows) = (1 + random.below(8), 1 + random.below(200));
         let table_bytes = if random.one_in(2) { random.below(1000) } else { 10_000 };
         let publish_after = any_time(random);
         cbfs::Shares { table_bytes, log, reads_at_once, batch_rows, frozen_bytes: 10_000, publish_after }
