@@ -1,8 +1,8 @@
 //! Breadth-first search in memory, level by level, by any number of threads.
 //!
 //! The visited set has several parts for every thread, each with a lock; the hash of a row decides its part. A worker takes rows of the
-//! level in batches, expands them, and stores the successors part by part, so that a lock is taken for many rows; a part that another
-//! worker has is put off. What a worker finds to be new it queues for the next level in the order in which it found it: states found
+//! level in batches, expands them, and collects the successors by their parts until there are many for each: a lock is taken for
+//! hundreds of rows, and what they need is fetched while others are looked up. A part that another worker has is put off. What a worker finds to be new it queues for the next level in the order in which it found it: states found
 //! one after the other have successors in common, which are then met while the first of them is still known. Levels too small to share
 //! are expanded by one thread.
 //!
@@ -24,6 +24,7 @@ use crate::{Context, Exploration, Extent, Goal, SearchError};
 use lariat_base::Limit;
 use lariat_graph::{Edges, Expander, Graph, RowBuffer, Rows};
 use lariat_storage::{LevelQueue, LevelQueueWriter, Manifest, NewRows, Recent, RowPools, RowSet, TableFull, part_of};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, TryLockError};
 
@@ -39,6 +40,13 @@ const BATCH_ROWS: usize = 512;
 const BATCH_BYTES: usize = 4 << 20;
 /// Parts of the visited set for each thread, if there are several threads.
 const PARTS_PER_THREAD: usize = 4;
+/// Rows that a worker collects for each part before it stores them, in the mean: fewer where a level is small, so that all workers are
+/// done with it at the same time.
+const ROWS_TO_STORE: Range<usize> = 64..1024;
+/// A worker stores so many times in a level, at least, as long as there are that many rows.
+const STORES_PER_LEVEL: u64 = 8;
+/// But no more bytes of them than this altogether.
+const BYTES_TO_STORE: usize = 512 << 10;
 /// Expressions are evaluated recursively; the front end bounds their depth with this in mind.
 const STACK_BYTES: usize = 64 << 20;
 
@@ -72,7 +80,8 @@ pub fn explore_or_hand_over(
 
     let mut initial = RowBuffer::new(graph.row_bytes());
     graph.initial(&mut initial);
-    workers[0].store(initial.as_rows(), 0)?;
+    workers[0].find(initial.as_rows(), 0)?;
+    workers[0].store_found(0)?;
     queue.finish(&mut workers[0].queue);
     let mut n_levels = 0;
     let mut counted = Manifest::new();
@@ -168,12 +177,20 @@ impl<'s> Shared<'s> {
     }
 }
 
-/// Rows of a batch that belong to the same part.
+/// Rows that are to be stored in the same part, in the order in which they were found.
 struct Found {
     rows: RowBuffer,
     hashes: Vec<u64>,
-    /// Their places in the batch.
-    places: Vec<u32>,
+    /// For each row whether it is to be queued.
+    queued: Vec<bool>,
+}
+
+impl Found {
+    fn clear(&mut self) {
+        self.rows.clear();
+        self.hashes.clear();
+        self.queued.clear();
+    }
 }
 
 /// One thread's share of the search; it keeps its buffers from level to level.
@@ -185,8 +202,10 @@ struct Worker<'w> {
     edges: Edges,
     /// For each part what is to be stored there.
     found: Vec<Found>,
-    /// For each row of a batch whether it is to be queued.
-    queued: Vec<bool>,
+    /// The parts of all rows that are to be stored, in the order in which they were found.
+    order: Vec<u32>,
+    /// How many of them are stored together.
+    n_to_store: usize,
     queue: LevelQueueWriter,
     new_rows: RowBuffer,
     labels: Vec<u64>,
@@ -195,7 +214,7 @@ struct Worker<'w> {
 impl<'w> Worker<'w> {
     fn new(shared: &'w Shared<'w>, me: usize) -> Self {
         let width = shared.tally.graph.row_bytes();
-        let found = |_| Found { rows: RowBuffer::new(width), hashes: Vec::new(), places: Vec::new() };
+        let found = |_| Found { rows: RowBuffer::new(width), hashes: Vec::new(), queued: Vec::new() };
         Self {
             shared,
             me,
@@ -203,21 +222,32 @@ impl<'w> Worker<'w> {
             expander: shared.tally.graph.expander(),
             edges: Edges::bounded(width, BATCH_BYTES).within(most_edge_bytes(shared.tally.context, BATCH_BYTES)),
             found: shared.parts.iter().map(found).collect(),
-            queued: Vec::new(),
+            order: Vec::new(),
+            n_to_store: 1,
             queue: LevelQueueWriter::new(me),
             new_rows: RowBuffer::new(width),
             labels: Vec::new(),
         }
     }
 
-    /// Works on the level, with others or alone, until it is complete, or the search is stopped.
-    fn work_on_level(&mut self) -> Result<(), SearchError> {
+    /// Works on the level of so many rows, with others or alone, until it is complete, or the search is stopped.
+    fn work_on_level(&mut self, n_rows: u64) -> Result<(), SearchError> {
+        self.n_to_store = self.rows_to_store(n_rows);
         let result = self.expand_rows();
         if result.is_err() {
             self.shared.tally.stop();
         }
         self.shared.queue.finish(&mut self.queue);
         result
+    }
+
+    /// How many rows are collected in a level of so many rows before they are stored.
+    fn rows_to_store(&self, n_rows: u64) -> usize {
+        let n_parts = self.shared.parts.len();
+        let (least, most) = (ROWS_TO_STORE.start * n_parts, ROWS_TO_STORE.end * n_parts);
+        let share = n_rows / (self.shared.tally.context.threads.max(1) as u64 * STORES_PER_LEVEL);
+        let bytes_max = BYTES_TO_STORE / self.shared.tally.graph.row_bytes().max(1);
+        usize::try_from(share).unwrap_or(most).clamp(least, most).min(bytes_max).max(1)
     }
 
     /// The numbers of all parts, in an order that differs between workers.
@@ -230,7 +260,8 @@ impl<'w> Worker<'w> {
     /// Expands rows of the level until there are none left, or the search is stopped.
     fn expand_rows(&mut self) -> Result<(), SearchError> {
         self.expand_queued()?;
-        self.expand_pending()
+        self.expand_pending()?;
+        self.store_found(self.shared.tally.level() + 1)
     }
 
     /// Expands rows from the queue, in the order in which they were found.
@@ -289,43 +320,51 @@ impl<'w> Worker<'w> {
         let (rows, _) = rows.split_at(self.edges.n_sources());
         self.shared.tally.count_expanded(rows, &self.edges);
         let edges = std::mem::replace(&mut self.edges, Edges::new(rows.width()));
-        let stored = self.store(edges.targets(), self.shared.tally.level() + 1);
+        let found = self.find(edges.targets(), self.shared.tally.level() + 1);
         self.edges = edges;
-        stored.map(|()| rows.len())
+        found.map(|()| rows.len())
     }
 
-    /// Stores a batch of rows of a level, queues those that are new, and asks whether they meet a goal.
-    fn store(&mut self, rows: Rows<'_>, level: usize) -> Result<(), SearchError> {
-        let shared = self.shared;
+    /// Collects a batch of rows of a level, and stores what was collected if it is enough.
+    fn find(&mut self, rows: Rows<'_>, level: usize) -> Result<(), SearchError> {
         let n_parts = self.found.len();
-        for (place, row) in rows.iter().enumerate() {
+        for row in rows.iter() {
             let (part, hash) = part_of(row, n_parts);
             if !self.recent.meet(hash, row) {
                 let found = &mut self.found[part];
                 found.rows.push(row);
                 found.hashes.push(hash);
-                found.places.push(place as u32);
+                self.order.push(part as u32);
             }
         }
-        let n_found = self.found.iter().map(|found| found.places.len()).sum();
+        if self.order.len() < self.n_to_store { Ok(()) } else { self.store_found(level) }
+    }
+
+    /// Stores the rows of a level that were collected, queues those that are new, and asks whether they meet a goal.
+    fn store_found(&mut self, level: usize) -> Result<(), SearchError> {
+        let shared = self.shared;
         let bytes_max = shared.queue_bytes_max.load(Ordering::Relaxed);
-        let has_room = shared.queue.reserve(&mut self.queue, n_found, bytes_max);
-        self.queued.clear();
-        self.queued.resize(rows.len(), false);
+        let has_room = shared.queue.reserve(&mut self.queue, self.order.len(), bytes_max);
         for waits in [false, true] {
             self.part_numbers().try_for_each(|part| self.store_part(part, waits, has_room, level))?;
         }
-        for (row, _) in rows.iter().zip(&self.queued).filter(|(_, queued)| **queued) {
-            shared.queue.push(&mut self.queue, row);
+        let mut nexts = vec![0; self.found.len()];
+        for part in self.order.drain(..) {
+            let (found, next) = (&self.found[part as usize], &mut nexts[part as usize]);
+            if found.queued[*next] {
+                shared.queue.push(&mut self.queue, found.rows.row(*next));
+            }
+            *next += 1;
         }
+        self.found.iter_mut().for_each(Found::clear);
         Ok(())
     }
 
-    /// Stores those rows of a batch that belong to a part, unless another worker has it and this one does not wait.
+    /// Stores the rows that belong to a part, if they are not yet, unless another worker has it and this one does not wait.
     fn store_part(&mut self, part: usize, waits: bool, has_room: bool, level: usize) -> Result<(), SearchError> {
         let shared = self.shared;
         let found = &mut self.found[part];
-        if found.places.is_empty() {
+        if found.hashes.len() == found.queued.len() {
             return Ok(());
         }
         let mut visited = match shared.parts[part].try_lock() {
@@ -333,16 +372,14 @@ impl<'w> Worker<'w> {
             Err(TryLockError::WouldBlock) if !waits => return Ok(()),
             Err(_) => lock(&shared.parts[part]),
         };
+        found.queued.resize(found.hashes.len(), false);
         self.new_rows.clear();
         let labelled = shared.label_goals.then_some(&mut self.new_rows);
-        let mut new = NextLevel { has_room, places: &found.places, queued: &mut self.queued, labelled };
+        let mut new = NextLevel { has_room, queued: &mut found.queued, labelled };
         let before = visited.len();
         let stored = visited.insert_hashed(found.rows.as_rows(), &found.hashes, &mut new);
         shared.tally.add_states(visited.len() - before);
         drop(visited);
-        found.rows.clear();
-        found.hashes.clear();
-        found.places.clear();
         self.inserted(stored, level)
     }
 
@@ -368,9 +405,8 @@ impl<'w> Worker<'w> {
 
 /// What is noted of new rows.
 struct NextLevel<'i> {
-    /// Whether the queue has room for all of the batch.
+    /// Whether the queue has room for all that was collected.
     has_room: bool,
-    places: &'i [u32],
     queued: &'i mut [bool],
     /// Rows whose labels are to be asked for.
     labelled: Option<&'i mut RowBuffer>,
@@ -384,7 +420,7 @@ impl NewRows for NextLevel<'_> {
 
     #[inline(always)]
     fn new_row(&mut self, i: usize, row: &[u8], queued: bool) {
-        self.queued[self.places[i] as usize] = queued;
+        self.queued[i] = queued;
         if let Some(labelled) = &mut self.labelled {
             labelled.push(row);
         }
@@ -393,7 +429,7 @@ impl NewRows for NextLevel<'_> {
 
 fn expand_level(workers: &mut [Worker], n_rows: u64) -> Result<(), SearchError> {
     if workers.len() == 1 || n_rows < ROWS_TO_SHARE * workers.len() as u64 {
-        return workers[0].work_on_level();
+        return workers[0].work_on_level(n_rows);
     }
     let (first, others) = workers.split_at_mut(1);
     std::thread::scope(|scope| {
@@ -401,11 +437,11 @@ fn expand_level(workers: &mut [Worker], n_rows: u64) -> Result<(), SearchError> 
         for worker in others {
             let builder = std::thread::Builder::new().name("lariat-ram".to_owned()).stack_size(STACK_BYTES);
             let thread = builder
-                .spawn_scoped(scope, move || worker.work_on_level())
+                .spawn_scoped(scope, move || worker.work_on_level(n_rows))
                 .map_err(|error| SearchError::Thread(error.to_string()))?;
             threads.push(thread);
         }
-        let result = first[0].work_on_level();
+        let result = first[0].work_on_level(n_rows);
         threads.into_iter().fold(result, |result, thread| {
             let broken = |_| Err(SearchError::Thread("it panicked".to_owned()));
             result.and(thread.join().unwrap_or_else(broken))

@@ -18,7 +18,7 @@ use crate::enumerate::States;
 use crate::lasso::Halt;
 use lariat_disk::FileKind;
 use lariat_graph::{RowBuffer, Rows};
-use lariat_storage::{NumberArray, RowLogOptions, RowQueue};
+use lariat_storage::{Manifest, NumberArray, RowLog, RowLogOptions, RowQueue};
 
 /// Passes that are made at least.
 const PASSES_MIN: u32 = 2;
@@ -36,8 +36,30 @@ pub(crate) struct StateSet<'s> {
     pub(crate) len: u64,
 }
 
-/// The states that may be on an accepting cycle.
+/// What a set is noted as, and the key of its length.
+const KEPT: &str = "kept";
+const KEPT_LEN: &str = "kept-states";
+
+/// The states that may be on an accepting cycle: those that an interrupted search has published, or else found now, and published.
 pub(crate) fn trim<'s>(states: &mut States<'s>) -> Result<StateSet<'s>, Halt> {
+    let (disk, budget) = (states.disk, states.context.budget);
+    let mut manifest = Manifest::read(disk, budget)?.unwrap_or_default();
+    let mut log = RowLog::new(disk, KEPT, RowLogOptions::within(8, states.memory(32), FileKind::Table), budget);
+    if let Ok(len) = manifest.number(KEPT_LEN) {
+        let mut kept = StateSet { bits: states.bits(8)?, len };
+        log.take_up(&manifest, KEPT)?;
+        kept.bits.load(&mut log)?;
+        return Ok(kept);
+    }
+    let mut kept = trim_anew(states)?;
+    kept.bits.save(&mut log)?;
+    log.note(&mut manifest, KEPT)?;
+    manifest.set_number(KEPT_LEN, kept.len);
+    manifest.publish(disk, budget)?;
+    Ok(kept)
+}
+
+fn trim_anew<'s>(states: &mut States<'s>) -> Result<StateSet<'s>, Halt> {
     let mut kept = StateSet { bits: states.bits(8)?, len: states.len() };
     let mut reached = states.bits(8)?;
     let mut counters = states.array(states.len(), MANY.ilog2() + 1, 2)?;

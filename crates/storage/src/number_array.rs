@@ -11,7 +11,7 @@
 
 use crate::block_cache::{BLOCK_CAPACITY, BlockCache};
 use crate::block_file::get_u64;
-use crate::{ReservedVec, StorageError};
+use crate::{ReservedVec, RowLog, StorageError};
 use lariat_base::MemoryBudget;
 use lariat_disk::{Disk, FileKind};
 
@@ -198,6 +198,40 @@ impl<'b> NumberArray<'b> {
             }
         }
         Ok(())
+    }
+
+    /// Writes all items to a log of words, which outlives the array.
+    pub fn save(&mut self, log: &mut RowLog<'b>) -> Result<(), StorageError> {
+        let mut result = Ok(());
+        self.for_each_word(|word| {
+            if result.is_ok() {
+                result = log.push(&word.to_le_bytes());
+            }
+        })?;
+        result
+    }
+
+    /// Takes all items from such a log, of an array with as many of them.
+    pub fn load(&mut self, log: &mut RowLog<'b>) -> Result<(), StorageError> {
+        let mut reader = log.reader(0..log.len(), 2)?;
+        let mut word = 0;
+        loop {
+            let rows = reader.next_rows()?;
+            if rows.is_empty() {
+                return Ok(());
+            }
+            for row in rows.iter() {
+                let bytes = row.first_chunk::<8>().copied().unwrap_or_default();
+                match &mut self.words {
+                    Words::Memory(words) => words[word as usize] = u64::from_le_bytes(bytes),
+                    Words::Disk(cache) => {
+                        let at = (word % BLOCK_WORDS) as usize * 8;
+                        cache.contents_mut(word / BLOCK_WORDS)?[at..at + 8].copy_from_slice(&bytes);
+                    }
+                }
+                word += 1;
+            }
+        }
     }
 
     /// How many bits are set in all items together: in an array of bits, how many items are 1.

@@ -22,7 +22,7 @@
 mod page;
 
 use crate::block_cache::BlockCache;
-use crate::block_file::{BlockFile, BlockFileKind, BlockReader, BlockWriter, EDGE_BYTES, FileShape, block};
+use crate::block_file::{BlockFile, BlockFileKind, BlockReader, BlockWriter, Buffers, EDGE_BYTES, FileShape, block};
 use crate::hash::hash_row_128;
 use crate::number_array::Placement;
 use crate::prefetch::prefetch_address;
@@ -90,7 +90,8 @@ impl<'b> PerfectHashBuilder<'b> {
             group_rows: KEYS_MAX,
         };
         let _memory = Reservation::new(PageBuilder::MEMORY_BYTES, budget)?;
-        let mut writer = BlockWriter::new(disk, &name, FileKind::Table, shape, BUFFERS, budget)?;
+        let mut writer =
+            BlockWriter::new(disk, &name, FileKind::Table, shape, Buffers { n: BUFFERS, blocks_at_once: 1 }, budget)?;
         let mut builder = PageBuilder::new();
         let pages = rows.div_ceil(KEYS_MEAN as u64);
         let (mut n, mut first) = (0, 0);

@@ -41,11 +41,16 @@ const AHEAD_ROW: usize = 16;
 /// Prefixes are this long at most; a segment's own probing uses the bits behind them.
 const DEPTH_MAX: u32 = 24;
 
+/// The bits of a hash that its entry keeps.
+const TAG: u64 = 0xFF;
+
 /// Which of `n` parts a row belongs to, and what is its hash there.
 #[inline(always)]
 pub fn part_of(row: &[u8], n: usize) -> (usize, u64) {
-    let product = u128::from(hash_row(row)) * n as u128;
-    ((product >> 64) as usize, product as u64)
+    let hash = hash_row(row);
+    let product = u128::from(hash) * n as u128;
+    // The last bits of the product are zero where `n` is even, and they tell the rows of a line apart.
+    ((product >> 64) as usize, product as u64 & !TAG | hash & TAG)
 }
 
 /// The memory that all parts of a visited set share.

@@ -13,9 +13,9 @@ pub(super) struct Shares {
     pub(super) doubtful_keys: usize,
     /// The shape of all runs.
     pub(super) run: RunOptions,
-    /// Threads of a pass; each has readers for all runs.
+    /// Threads of a pass, at most; each has readers for all runs.
     pub(super) pass_threads: usize,
-    /// Runs that each of them can read at once.
+    /// Readers that all of them have together.
     pub(super) readers_max: usize,
     /// What a reader takes, with the step of merging or subtracting that it comes with.
     pub(super) reader_bytes: u64,
@@ -31,11 +31,12 @@ pub(super) struct Shares {
 pub(super) const READER_BUFFERS: usize = 2;
 /// More rows at once do not make merging faster.
 const MERGE_ROWS_MAX: usize = 512;
-/// With less memory than this for each a pass has one thread, and more readers for it.
-const MEMORY_OF_PASS_THREAD: usize = 16 << 20;
 /// From here on memory is not small.
 const SPACIOUS: usize = 28 << 20;
 const BLOCK_BYTES_MAX: usize = 128 << 10;
+/// What the buffers of all workers' writers take of the memory, and how many blocks at once are worth it.
+const WRITERS_SHARE: usize = 32;
+const BLOCKS_AT_ONCE_MAX: usize = 8;
 /// Larger caches do not stay in the processor's.
 const CACHE_BYTES_MAX: usize = 4 << 20;
 
@@ -60,7 +61,8 @@ fn run_shape(row_bytes: usize, memory: usize, threads: usize, blocks: usize) -> 
     let shape = RunOptions::within(row_bytes, 0, memory / 64 / threads);
     let block_bytes =
         (memory / blocks).next_multiple_of(PAGE_BYTES).clamp(shape.block_bytes, BLOCK_BYTES_MAX.max(shape.block_bytes));
-    RunOptions { block_bytes, buffers: 2, ..shape }
+    let blocks_at_once = (memory / WRITERS_SHARE / threads / 2 / block_bytes).clamp(1, BLOCKS_AT_ONCE_MAX);
+    RunOptions { block_bytes, buffers: 2, blocks_at_once, ..shape }
 }
 
 impl Shares {
@@ -75,16 +77,15 @@ impl Shares {
         let merge_rows = run.group_rows.min(MERGE_ROWS_MAX);
         // A reader, and the step of merging that it comes with; blocks may be one more while they change hands.
         let reader_bytes = (READER_BUFFERS + 1) * run.block_bytes + (run.group_rows + 8 + merge_rows) * key_bytes;
-        let pass_threads = if memory / threads < MEMORY_OF_PASS_THREAD { 1 } else { threads };
         Self {
             filter_bytes: (memory / 8 * parts.filter_of_8) as u64,
             cache_bytes: (memory / 32 / threads).min(CACHE_BYTES_MAX),
             new_keys: (memory / parts.new / threads / (key_bytes + sort_bytes)).max(256),
             doubtful_keys: (memory / parts.doubtful / threads / key_bytes).max(256),
             found_keys: (memory / 64 / threads / key_bytes).max(256),
-            readers_max: (memory / parts.readers / pass_threads / reader_bytes).max(4),
+            readers_max: (memory / parts.readers / reader_bytes).max(4),
             reader_bytes: reader_bytes as u64,
-            pass_threads,
+            pass_threads: threads,
             merge_rows,
             doubtful_bytes_min: memory as u64 / 4,
             run,

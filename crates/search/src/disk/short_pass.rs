@@ -33,14 +33,15 @@ impl<'s, K: Key> Search<'s, K> {
         let shared = &self.shared;
         let mut visited = shared.visited();
         let is_allowed = self.short_passes.get() < SHORT_PASSES_MAX && shared.tally.limit().is_none();
-        if !is_allowed || !shared.frontier.is_empty() || !shared.has_memory_for(&visited) {
+        let threads = shared.threads_of_short_pass(&visited);
+        if !is_allowed || !shared.frontier.is_empty() || threads == 0 {
             return Ok(false);
         }
         shared.context.begin_phase("check");
         let sorted: Option<Vec<_>> = workers.iter_mut().map(Worker::sort_buffers).collect();
         let Some(sorted) = sorted else { return Ok(false) };
         let (new, doubtful) = sorted.into_iter().unzip();
-        let found = visited.find_new(&shared.files, &Buffers { new, doubtful }, shared.shares.found_keys)?;
+        let found = visited.find_new(&shared.files, &Buffers { new, doubtful }, shared.shares.found_keys, threads)?;
         self.short_passes.set(self.short_passes.get() + 1);
         for run in std::mem::take(&mut visited.doubtful) {
             visited.forget(&shared.files, run.name().to_owned())?;
@@ -70,11 +71,12 @@ impl<'s, K: Key> Search<'s, K> {
 }
 
 impl<'s, K: Key> Shared<'s, K> {
-    /// Whether all runs can be read while the buffers keep their memory.
-    fn has_memory_for(&self, visited: &Visited<'s, K>) -> bool {
+    /// How many threads can read all runs while the buffers keep their memory.
+    fn threads_of_short_pass(&self, visited: &Visited<'s, K>) -> usize {
         let n_readers = (visited.expanded.len() + visited.doubtful.len() + self.frontier.n_workers()) as u64;
         let of_thread = n_readers * self.shares.reader_bytes + (self.shares.found_keys * size_of::<K>()) as u64;
-        !visited.is_pass_due() && of_thread * self.shares.pass_threads as u64 <= self.context.budget.left()
+        let most = if visited.is_pass_due() { 0 } else { self.shares.pass_threads };
+        usize::try_from(self.context.budget.left() / of_thread).unwrap_or(most).min(most)
     }
 }
 
@@ -84,8 +86,9 @@ impl<'b, K: Key> Visited<'b, K> {
         files: &Files<'b>,
         buffers: &Buffers<'_, K>,
         keys_max: usize,
+        threads: usize,
     ) -> Result<Vec<Found<'b, K>>, SearchError> {
-        in_ranges(&self.expanded, files.threads, |bounds| {
+        in_ranges(&self.expanded, threads, |bounds| {
             let on_disk: Candidates<'_, K> = Box::new(files.merged(&self.doubtful, bounds)?);
             let in_memory = buffers.doubtful.iter().map(|keys| slice(keys, bounds));
             let all: Vec<_> = std::iter::once(on_disk).chain(in_memory).collect();

@@ -23,7 +23,8 @@ pub(super) struct Files<'b> {
     pub(super) budget: &'b MemoryBudget,
     options: RunOptions,
     pub(super) merge_rows: usize,
-    pub(super) threads: usize,
+    threads: usize,
+    readers_max: usize,
     n_runs: AtomicU64,
 }
 
@@ -60,8 +61,13 @@ fn unit((): (), (): ()) {}
 
 impl<'b> Files<'b> {
     pub(super) fn new(shares: &Shares, disk: &'b dyn Disk, budget: &'b MemoryBudget) -> Self {
-        let Shares { run: options, merge_rows, pass_threads: threads, .. } = *shares;
-        Self { disk, budget, options, merge_rows, threads, n_runs: AtomicU64::new(0) }
+        let Shares { run: options, merge_rows, pass_threads: threads, readers_max, .. } = *shares;
+        Self { disk, budget, options, merge_rows, threads, readers_max, n_runs: AtomicU64::new(0) }
+    }
+
+    /// How many threads can read so many runs at once.
+    fn threads_for(&self, n_runs: usize) -> usize {
+        (self.readers_max / n_runs.max(1)).clamp(1, self.threads)
     }
 
     /// Gives new runs higher numbers than runs that were there before.
@@ -189,7 +195,8 @@ impl<'b, K: Key> Visited<'b, K> {
         }
         let visited: Vec<Run<'b, K>> = self.expanded.iter().chain(&self.waiting).cloned().collect();
         let doubtful = std::mem::take(&mut self.doubtful);
-        let new = in_ranges(&visited, files.threads, |bounds| {
+        let threads = files.threads_for(visited.len() + doubtful.len());
+        let new = in_ranges(&visited, threads, |bounds| {
             let candidates = Box::new(files.merged(&doubtful, bounds)?);
             files.write_unless_empty(&mut files.without(candidates, &visited, bounds)?)
         })?;
@@ -286,7 +293,7 @@ impl<'b, K: Key> Visited<'b, K> {
             let merged = |bounds| files.write_unless_empty(&mut files.merged(&sources, bounds)?);
             // Every thread makes a run, and few runs are better than a little time.
             let rows: u64 = sources.iter().map(Run::rows).sum();
-            let threads = if rows < ROWS_TO_SHARE { 1 } else { files.threads };
+            let threads = if rows < ROWS_TO_SHARE { 1 } else { files.threads_for(sources.len()) };
             runs.extend(in_ranges(&sources, threads, merged)?.into_iter().flatten());
             self.garbage.extend(sources.iter().map(|run| run.name().to_owned()));
         }

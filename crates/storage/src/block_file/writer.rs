@@ -1,7 +1,12 @@
 //! Writes a block file, behind the back of whoever fills the blocks.
 //!
+//! Several blocks may go to disk in one transfer, header and footer with them: every transfer has its price, whatever its size.
+//!
+//! # Invariants
+//! 1. Behind the first `filled` bytes of the buffer there is room for a block.
+//!
 //! # Cost
-//! `buffers` blocks of memory: one is filled, the others are on their way to disk. One sequential write a block.
+//! `buffers` times `blocks_at_once` blocks of memory: one of these buffers is filled, the others are on their way to disk.
 
 use super::{BlockFile, EDGE_BYTES, FileShape, block, header::Footer};
 use crate::StorageError;
@@ -10,13 +15,25 @@ use lariat_disk::{AlignedBuffer, Disk, DiskFile, FileKind, Pending};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+/// What a writer has in memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Buffers {
+    /// Buffers, of which one is filled.
+    pub(crate) n: usize,
+    /// Blocks of each, which are written together.
+    pub(crate) blocks_at_once: usize,
+}
+
 /// A block file that is being written.
 pub(crate) struct BlockWriter<'b> {
     file: Arc<dyn DiskFile>,
     shape: FileShape,
     filling: AlignedBuffer<'b>,
+    /// Bytes of it that are complete.
+    filled: usize,
     under_way: VecDeque<Pending<'b>>,
-    buffers: usize,
+    buffers: Buffers,
+    /// Where the next block lies in the file.
     at: u64,
     number: u64,
     budget: &'b MemoryBudget,
@@ -29,19 +46,19 @@ impl<'b> BlockWriter<'b> {
         name: &str,
         file_kind: FileKind,
         shape: FileShape,
-        buffers: usize,
+        buffers: Buffers,
         budget: &'b MemoryBudget,
     ) -> Result<Self, StorageError> {
         if !shape.is_possible() {
             let (expected, got) = ("a possible shape".to_owned(), format!("{shape:?}"));
             return Err(StorageError::Shape { file: name.to_owned(), expected, got });
         }
-        let mut filling = AlignedBuffer::new(shape.block_bytes, budget)?;
+        let mut filling = AlignedBuffer::new(shape.block_bytes * buffers.blocks_at_once.max(1), budget)?;
         let file = disk.create(name, file_kind)?;
         shape.write(&mut filling[..EDGE_BYTES]);
-        let under_way = VecDeque::with_capacity(buffers);
-        let mut writer = Self { file, shape, filling, under_way, buffers, at: 0, number: 0, budget };
-        writer.send(EDGE_BYTES)?;
+        let under_way = VecDeque::with_capacity(buffers.n);
+        let mut writer = Self { file, shape, filling, filled: 0, under_way, buffers, at: 0, number: 0, budget };
+        writer.complete(EDGE_BYTES)?;
         Ok(writer)
     }
 
@@ -52,7 +69,7 @@ impl<'b> BlockWriter<'b> {
 
     /// Where the contents of the current block are written to.
     pub(crate) fn contents_mut(&mut self) -> &mut [u8] {
-        block::contents_mut(&mut self.filling, self.shape.block_bytes)
+        block::contents_mut(&mut self.filling[self.filled..], self.shape.block_bytes)
     }
 
     /// Blocks that were ended.
@@ -60,7 +77,7 @@ impl<'b> BlockWriter<'b> {
         self.number
     }
 
-    /// Bytes that were written.
+    /// Bytes of the file so far.
     pub(crate) fn bytes(&self) -> u64 {
         self.at
     }
@@ -68,30 +85,39 @@ impl<'b> BlockWriter<'b> {
     /// Ends the current block, of which `used` bytes were written. The last block before the index and before the footer is as short as it
     /// can be.
     pub(crate) fn end_block(&mut self, used: usize, items: u32, is_last: bool) -> Result<(), StorageError> {
-        let extent = block::seal(&mut self.filling, self.number, used, items, is_last, self.shape.block_bytes);
+        let extent =
+            block::seal(&mut self.filling[self.filled..], self.number, used, items, is_last, self.shape.block_bytes);
         self.number += 1;
-        self.send(extent)
+        self.complete(extent)
     }
 
-    /// Hands the first bytes of the buffer to the disk and takes another one.
-    fn send(&mut self, bytes: usize) -> Result<(), StorageError> {
-        let next = match self.under_way.len() + 1 >= self.buffers {
-            false => Some(AlignedBuffer::new(self.shape.block_bytes, self.budget)?),
+    /// So many more bytes of the buffer are complete; they are written if there is no room for another block behind them.
+    fn complete(&mut self, bytes: usize) -> Result<(), StorageError> {
+        self.filled += bytes;
+        self.at += bytes as u64;
+        if self.filled + self.shape.block_bytes > self.filling.len() { self.send() } else { Ok(()) }
+    }
+
+    /// Hands what is complete to the disk, and takes another buffer.
+    fn send(&mut self) -> Result<(), StorageError> {
+        let bytes = std::mem::take(&mut self.filled);
+        let at = self.at - bytes as u64;
+        let next = match self.under_way.len() + 1 >= self.buffers.n {
+            false => Some(AlignedBuffer::new(self.filling.len(), self.budget)?),
             true => self.under_way.pop_front().map(|oldest| oldest.wait().buffer()).transpose()?,
         };
         match next {
             Some(next) => {
                 let full = std::mem::replace(&mut self.filling, next);
-                self.under_way.push_back(self.file.write(full, self.at, bytes));
+                self.under_way.push_back(self.file.write(full, at, bytes));
             }
             None => {
                 // The only buffer there is: give an empty one in its place, wait, and take it back.
                 let empty = AlignedBuffer::new(1, self.budget)?;
                 let full = std::mem::replace(&mut self.filling, empty);
-                self.filling = self.file.write(full, self.at, bytes).wait().buffer()?;
+                self.filling = self.file.write(full, at, bytes).wait().buffer()?;
             }
         }
-        self.at += bytes as u64;
         Ok(())
     }
 
@@ -99,8 +125,11 @@ impl<'b> BlockWriter<'b> {
     pub(crate) fn finish(mut self, rows: u64, blocks: u64, index_at: u64) -> Result<BlockFile, StorageError> {
         let file_bytes = self.at + EDGE_BYTES as u64;
         let footer = Footer { rows, blocks, index_at, index_blocks: self.number - blocks, file_bytes };
-        footer.write(&mut self.filling[..EDGE_BYTES]);
-        self.send(EDGE_BYTES)?;
+        footer.write(&mut self.filling[self.filled..self.filled + EDGE_BYTES]);
+        self.filled += EDGE_BYTES;
+        self.at = file_bytes;
+        let last = self.file.write(self.filling, self.at - self.filled as u64, self.filled);
+        self.under_way.push_back(last);
         for write in self.under_way.drain(..) {
             write.wait().result?;
         }

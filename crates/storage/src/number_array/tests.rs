@@ -1,4 +1,5 @@
 use super::*;
+use crate::RowLogOptions;
 use lariat_base::Random;
 use lariat_disk::{FaultPlan, FaultyDisk};
 
@@ -41,6 +42,13 @@ fn behaves_like_a_vector() {
                 expected.fill(0);
             }
         }
+        let mut log = RowLog::new(&disk, "saved", RowLogOptions::smallest(8, FileKind::Table), &budget);
+        found.save(&mut log).unwrap();
+        log.rest().unwrap();
+        let mut loaded = NumberArray::new(len as u64, bits as u32, placement, &disk, "loaded", &budget).unwrap();
+        loaded.load(&mut log).unwrap();
+        assert!((0..len).all(|place| loaded.get(place as u64).unwrap() == expected[place]));
+        drop((loaded, log));
         let ones: u32 = expected.iter().map(|item| item.count_ones()).sum();
         assert_eq!(found.count_ones().unwrap(), u64::from(ones));
         drop(found);

@@ -83,7 +83,7 @@ const _: () = assert!(std::mem::offset_of!(Segment, unqueued) == 64);
 
 #[inline(always)]
 fn tag_of(hash: u64) -> u8 {
-    hash as u8
+    (hash & super::TAG) as u8
 }
 
 /// The lines in which a row's entry is looked for, one after the other.

@@ -1,13 +1,13 @@
 //! Writes a run: rows come in order, are gathered into groups, and groups into blocks.
 //!
 //! # Cost
-//! `buffers` blocks, two groups of rows, what the encoder needs for one, and the index. One sequential write a block.
+//! `buffers` times `blocks_at_once` blocks, two groups of rows, what the encoder needs for one, and the index.
 
 use super::group::{Widths, put_group};
 use super::index::{Index, Run, write_index};
 use super::literals::AT_ONCE;
 use super::repeats::{GROUP_ROWS_MAX, KeyEncoder};
-use crate::block_file::{BlockFileKind, BlockWriter, FileShape};
+use crate::block_file::{BlockFileKind, BlockWriter, Buffers, FileShape};
 use crate::key::{Key, Value};
 use crate::{Reservation, ReservedVec, StorageError};
 use lariat_base::MemoryBudget;
@@ -30,6 +30,8 @@ pub struct RunOptions {
     pub group_rows: usize,
     /// The blocks that a writer has in memory.
     pub buffers: usize,
+    /// Blocks that it writes at once; then it has that many times as many in memory.
+    pub blocks_at_once: usize,
 }
 
 impl RunOptions {
@@ -37,7 +39,7 @@ impl RunOptions {
     pub fn new(row_bytes: usize) -> Self {
         // Rows that are decoded together should stay in the processor's second cache.
         let group_rows = ((128 << 10) / row_bytes.next_power_of_two().max(8)).max(64);
-        Self { row_bytes, value_bytes: 0, block_bytes: 128 << 10, group_rows, buffers: 4 }
+        Self { row_bytes, value_bytes: 0, block_bytes: 128 << 10, group_rows, buffers: 4, blocks_at_once: 1 }
     }
 
     /// The same with values.
@@ -62,6 +64,7 @@ impl RunOptions {
             block_bytes,
             group_rows,
             buffers: best.buffers.min(memory_bytes / 2 / block_bytes).max(2),
+            blocks_at_once: 1,
         }
     }
 }
@@ -96,7 +99,8 @@ impl<'b, K: Key, V: Value> RunWriter<'b, K, V> {
         options: &RunOptions,
         budget: &'b MemoryBudget,
     ) -> Result<Self, StorageError> {
-        let RunOptions { row_bytes, value_bytes, block_bytes, group_rows, buffers } = *options;
+        let RunOptions { row_bytes, value_bytes, block_bytes, group_rows, buffers, blocks_at_once } = *options;
+        let buffers = Buffers { n: buffers, blocks_at_once };
         let kind = BlockFileKind::Run;
         let shape = FileShape { kind, row_bytes, value_bytes, block_bytes, group_rows };
         if row_bytes > K::BYTES
