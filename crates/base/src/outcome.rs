@@ -281,6 +281,15 @@ impl IoSummary {
     }
 }
 
+/// What hash compaction means for an answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CompactSummary {
+    /// The bits of a signature.
+    pub bits: u32,
+    /// An upper bound for the probability that a state was missed.
+    pub omission_probability: f64,
+}
+
 /// Everything that `check` and `explore` report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
@@ -312,6 +321,8 @@ pub struct Outcome {
     pub memory_stored: u64,
     /// What was on disk; none for a search in memory.
     pub disk: Option<DiskSummary>,
+    /// How likely it is that a state was missed; none if none can be.
+    pub compact: Option<CompactSummary>,
     /// Named parts of the work.
     pub phases: Vec<PhaseSummary>,
 }

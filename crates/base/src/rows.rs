@@ -115,6 +115,8 @@ pub struct Edges {
     /// For each source, where its targets end.
     ends: Vec<u32>,
     full_bytes: usize,
+    most_bytes: usize,
+    has_overflowed: bool,
 }
 
 impl Edges {
@@ -126,7 +128,35 @@ impl Edges {
     /// An empty buffer that is full with so many bytes of targets: no source is begun then. It may hold more, since sources are not
     /// divided.
     pub fn bounded(width: usize, full_bytes: usize) -> Self {
-        Self { targets: RowBuffer::new(width), ends: Vec::new(), full_bytes }
+        Self {
+            targets: RowBuffer::new(width),
+            ends: Vec::new(),
+            full_bytes,
+            most_bytes: usize::MAX,
+            has_overflowed: false,
+        }
+    }
+
+    /// The same, with no more bytes of targets than this, which the edges of one source may need: what is more is dropped, and the buffer has overflowed.
+    pub fn within(self, most_bytes: usize) -> Self {
+        Self { most_bytes, ..self }
+    }
+
+    /// The most bytes of targets.
+    pub fn most_bytes(&self) -> usize {
+        self.most_bytes
+    }
+
+    /// Whether so many bytes more are too many; then the buffer has overflowed.
+    pub fn would_overflow(&mut self, bytes: usize) -> bool {
+        let is_too_much = bytes > self.most_bytes - self.targets.bytes.len().min(self.most_bytes);
+        self.has_overflowed |= is_too_much;
+        is_too_much
+    }
+
+    /// Whether edges were dropped.
+    pub fn has_overflowed(&self) -> bool {
+        self.has_overflowed
     }
 
     /// The bytes of targets with which the buffer is full.
@@ -141,7 +171,9 @@ impl Edges {
 
     /// Appends an edge to the source that is being written.
     pub fn push(&mut self, target: &[u8]) {
-        self.targets.push(target);
+        if !self.would_overflow(target.len()) {
+            self.targets.push(target);
+        }
     }
 
     /// Ends the edges of the current source and begins those of the next.
@@ -159,6 +191,7 @@ impl Edges {
     pub fn clear(&mut self) {
         self.targets.clear();
         self.ends.clear();
+        self.has_overflowed = false;
     }
 
     /// How many sources there are.
@@ -201,6 +234,17 @@ mod tests {
         edges.clear();
         assert!(!edges.is_full() && edges.full_bytes() == 5);
         assert!(!Edges::new(2).is_full());
+    }
+
+    #[test]
+    fn a_buffer_never_has_more_than_the_most() {
+        let mut edges = Edges::bounded(2, 2).within(6);
+        (0..3).for_each(|_| edges.push(&[1, 2]));
+        assert!(!edges.has_overflowed() && edges.would_overflow(1));
+        edges.clear();
+        assert!(!edges.has_overflowed());
+        (0..4).for_each(|_| edges.push(&[1, 2]));
+        assert!(edges.has_overflowed() && edges.targets().len() == 3);
     }
 
     #[test]

@@ -2,11 +2,12 @@
 //!
 //! One search finds the answers to all properties of states. Every temporal property has a search of its own, after that one.
 
+use crate::algorithms::{all_algorithm, check_algorithm, check_compaction, shortest_algorithm};
 use crate::all_cycles::{AllCycles, Subject};
 use crate::engine::Engine;
 use crate::failure::{ExitStatus, Failure};
 use crate::options::{Algorithm, CheckOptions};
-use crate::run::{Phases, Searched, Searcher, all_algorithm, check_algorithm, shortest_algorithm};
+use crate::run::{Phases, Searched, Searcher};
 use crate::temporal::{self, Temporal};
 use crate::{load, output, trace_file};
 use lariat_base::Verdict;
@@ -57,6 +58,7 @@ pub fn check(options: &CheckOptions) -> Result<ExitStatus, Failure> {
             None => asked = [PropertyKind::Deadlock, PropertyKind::Assertion].map(Asked::without_expression).into(),
         }
     }
+    check_compaction(&options.search, !temporal.is_empty())?;
     check_algorithm(&options.search, !asked.is_empty(), !temporal.is_empty())?;
     match &options.trace {
         Some(file) if !wants_all(options) => trace_file::check_name(file)?,

@@ -1,12 +1,13 @@
 //! `lariat explore`: the whole state space, or that of the product with one temporal property.
 
+use crate::algorithms::{check_algorithm, check_compaction};
 use crate::engine::Engine;
 use crate::export::{self, Exported};
 use crate::failure::{ExitStatus, Failure};
 use crate::load;
 use crate::options::ExploreOptions;
 use crate::output;
-use crate::run::{Phases, Searcher, check_algorithm};
+use crate::run::{Phases, Searcher};
 use crate::temporal::{self, Temporal};
 use lariat_base::outcome::Outcome;
 use lariat_exec::Interpreter;
@@ -16,6 +17,7 @@ pub fn explore(options: &ExploreOptions) -> Result<ExitStatus, Failure> {
     let phases = Phases::begin();
     let loaded = load::load(&options.source, options.search.display.quiet)?;
     let temporal = temporal::asked(&options.temporal, options.search.memory, &loaded)?;
+    check_compaction(&options.search, !temporal.is_empty())?;
     check_algorithm(&options.search, true, false)?;
     if let Some(file) = &options.export {
         export::check_name(file)?;

@@ -18,6 +18,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "the command line is where files are opened and the program ends")]
 
+mod algorithms;
 mod all_cycles;
 mod check;
 mod describe;

@@ -79,6 +79,11 @@ pub struct SearchOptions {
     #[arg(long, value_enum, default_value_t = TableOption::Chained)]
     pub table: TableOption,
 
+    /// Tell states apart by signatures of so many bits, from 16 to 64 (hash compaction): less memory and disk, but a state may be missed, with a
+    /// probability that is reported. For disk, mono, local, part, ebfs and cbfs, and properties of states
+    #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(16..=64))]
+    pub compact: Option<u32>,
+
     /// Where ddfs, iddfs and minimal keep their perfect hash function
     #[arg(long, value_enum, default_value_t = MphfOption::Auto)]
     pub mphf: MphfOption,

@@ -2,13 +2,14 @@
 
 mod auto;
 
+use crate::algorithms::{is_semi_external, needs_disk};
 use crate::failure::Failure;
 use crate::liveness::{self, SearchChoice};
 use crate::options::{Algorithm, DiskOptions, SearchOptions, TableOption};
 use crate::progress::ProgressLine;
 use crate::scratch::Scratch;
 use crate::{machine, output, resume};
-use lariat_base::outcome::{Counts, Limit, ModelSummary, Outcome, PhaseSummary};
+use lariat_base::outcome::{CompactSummary, Counts, Limit, ModelSummary, Outcome, PhaseSummary};
 use lariat_base::size::format_size;
 use lariat_base::{MemoryBudget, StopSignal};
 use lariat_disk::DiskError;
@@ -16,7 +17,7 @@ use lariat_exec::Interpreter;
 use lariat_graph::{Graph, GraphError, Strength};
 use lariat_search::daac::{self, CycleSearch};
 use lariat_search::{
-    Context, Exploration, Extent, Goal, LassoSearch, SearchError, cbfs, disk, ebfs, local, mono, part, ram,
+    Compaction, Context, Exploration, Extent, Goal, LassoSearch, SearchError, cbfs, disk, ebfs, local, mono, part, ram,
 };
 use lariat_search::{PROPERTY, forget_other_property};
 use lariat_storage::{StorageError, Table};
@@ -71,6 +72,7 @@ impl Phases {
 pub struct Searcher {
     algorithm: Algorithm,
     table: Table,
+    compaction: Option<Compaction>,
     choice: SearchChoice,
     memory: u64,
     budget: MemoryBudget,
@@ -127,6 +129,7 @@ impl Searcher {
                 TableOption::Chained => Table::Chained,
                 TableOption::Open => Table::Open,
             },
+            compaction: options.compact.and_then(Compaction::new),
             choice: SearchChoice::of(algorithm, options),
             memory,
             budget: MemoryBudget::new(memory - PROGRAM_BYTES),
@@ -138,7 +141,8 @@ impl Searcher {
             disk: options.disk.clone(),
             scratch: OnceCell::new(),
         };
-        if needs_disk(algorithm) || liveness::is_on_disk(algorithm) || options.disk.resumes.is_some() {
+        let is_on_disk = needs_disk(algorithm) || liveness::is_on_disk(algorithm) || options.compact.is_some();
+        if is_on_disk || options.disk.resumes.is_some() {
             searcher.open_scratch()?;
         }
         Ok(searcher)
@@ -217,21 +221,9 @@ impl Searcher {
         extent: Extent,
         phases: &mut Phases,
     ) -> Result<(Exploration, Searched), Failure> {
-        let (context, table, on_disk) = (self.context(), self.table, goals_on_disk);
-        let (algorithm, result) = match self.algorithm {
-            Algorithm::Disk => ("disk", disk::explore(graph, on_disk, extent, &context)),
-            Algorithm::Mono => ("mono", mono::explore(graph, on_disk, extent, table, &context)),
-            Algorithm::Local => ("local", local::explore(graph, on_disk, extent, table, &context)),
-            Algorithm::Part => ("part", part::explore(graph, on_disk, extent, table, &context)),
-            Algorithm::Ebfs => ("ebfs", ebfs::explore(graph, on_disk, extent, &context)),
-            Algorithm::Cbfs => ("cbfs", cbfs::explore(graph, on_disk, extent, &context)),
-            Algorithm::Ram => ("ram", ram::explore(graph, goals, extent, &context)),
-            algorithm => {
-                if is_semi_external(algorithm) || liveness::is_on_disk(algorithm) {
-                    forget_other_property(&context).map_err(failure)?;
-                }
-                self.explore_auto(graph, goals, on_disk, extent)?
-            }
+        let (algorithm, result) = match self.compaction {
+            Some(compaction) => self.explore_compact(graph, goals_on_disk, extent, compaction),
+            None => self.explore_whole(graph, goals, goals_on_disk, extent)?,
         };
         self.progress.finish();
         phases.end_search(self.progress.take_phases());
@@ -253,6 +245,51 @@ impl Searcher {
             stored_bytes: found.stored_bytes,
         };
         Ok((found, searched))
+    }
+
+    /// A search that tells states apart as they are.
+    fn explore_whole(
+        &self,
+        graph: &dyn Graph,
+        goals: &[Goal],
+        on_disk: &[Goal],
+        extent: Extent,
+    ) -> Result<(&'static str, Result<Exploration, SearchError>), Failure> {
+        let (context, table) = (self.context(), self.table);
+        Ok(match self.algorithm {
+            Algorithm::Disk => ("disk", disk::explore(graph, on_disk, extent, &context)),
+            Algorithm::Mono => ("mono", mono::explore(graph, on_disk, extent, table, &context)),
+            Algorithm::Local => ("local", local::explore(graph, on_disk, extent, table, &context)),
+            Algorithm::Part => ("part", part::explore(graph, on_disk, extent, table, &context)),
+            Algorithm::Ebfs => ("ebfs", ebfs::explore(graph, on_disk, extent, &context)),
+            Algorithm::Cbfs => ("cbfs", cbfs::explore(graph, on_disk, extent, &context)),
+            Algorithm::Ram => ("ram", ram::explore(graph, goals, extent, &context)),
+            algorithm => {
+                if is_semi_external(algorithm) || liveness::is_on_disk(algorithm) {
+                    forget_other_property(&context).map_err(failure)?;
+                }
+                self.explore_auto(graph, goals, on_disk, extent)?
+            }
+        })
+    }
+
+    /// A search that tells states apart by signatures; [`crate::algorithms::check_compaction`] has let pass only algorithms that can.
+    fn explore_compact(
+        &self,
+        graph: &dyn Graph,
+        goals: &[Goal],
+        extent: Extent,
+        compaction: Compaction,
+    ) -> (&'static str, Result<Exploration, SearchError>) {
+        let (context, table) = (self.context(), self.table);
+        match self.algorithm {
+            Algorithm::Mono => ("mono", mono::explore_compact(graph, goals, extent, table, compaction, &context)),
+            Algorithm::Local => ("local", local::explore_compact(graph, goals, extent, table, compaction, &context)),
+            Algorithm::Part => ("part", part::explore_compact(graph, goals, extent, table, compaction, &context)),
+            Algorithm::Ebfs => ("ebfs", ebfs::explore_compact(graph, goals, extent, compaction, &context)),
+            Algorithm::Cbfs => ("cbfs", cbfs::explore_compact(graph, goals, extent, compaction, &context)),
+            _ => ("disk", disk::explore_compact(graph, goals, extent, compaction, &context)),
+        }
     }
 
     /// A search for an accepting cycle.
@@ -347,6 +384,10 @@ impl Searcher {
             memory_peak: machine::memory_peak().unwrap_or(self.budget.peak()),
             memory_stored: if disk.is_some() { 0 } else { searched.stored_bytes },
             disk,
+            compact: self.compaction.map(|compaction| CompactSummary {
+                bits: compaction.bits(),
+                omission_probability: compaction.omission_probability(searched.counts.states),
+            }),
             phases: phases.list,
         }
     }
@@ -356,65 +397,10 @@ fn failure(error: SearchError) -> Failure {
     match error {
         SearchError::BudgetTooSmall => Failure::limit(error.to_string()),
         SearchError::Graph(GraphError::NoValue { .. }) => Failure::input(error.to_string()),
+        SearchError::Graph(GraphError::TooManySuccessors { .. }) => Failure::limit(error.to_string()),
         SearchError::OutOfDisk { error: StorageError::Disk(DiskError::Limit { .. }), .. }
         | SearchError::Storage(StorageError::Disk(DiskError::Limit { .. })) => Failure::limit(error.to_string()),
         other => Failure::machine(other.to_string()),
-    }
-}
-
-/// Whether the algorithm keeps states on disk.
-fn needs_disk(algorithm: Algorithm) -> bool {
-    use Algorithm::{Cbfs, Disk, Ebfs, Local, Mono, Part};
-    matches!(algorithm, Disk | Mono | Local | Part | Ebfs | Cbfs)
-        || is_semi_external(algorithm)
-        || liveness::is_on_disk(algorithm)
-}
-
-/// Whether the algorithm looks for accepting cycles with a perfect hash function.
-fn is_semi_external(algorithm: Algorithm) -> bool {
-    matches!(algorithm, Algorithm::Ddfs | Algorithm::Iddfs | Algorithm::Minimal | Algorithm::Daac)
-}
-
-/// Whether the algorithm can do what is asked for.
-pub fn check_algorithm(options: &SearchOptions, states: bool, temporal: bool) -> Result<(), Failure> {
-    match options.algorithm {
-        algorithm if is_semi_external(algorithm) && !temporal => Err(Failure::input(
-            "--algorithm ddfs, iddfs, minimal and daac look for accepting cycles, and nothing here needs one; leave it out",
-        )),
-        algorithm if is_semi_external(algorithm) || (temporal && liveness::is_on_disk(algorithm)) => Ok(()),
-        algorithm if temporal && (algorithm == Algorithm::Ram || needs_disk(algorithm)) => Err(Failure::input(
-            "ram and the algorithms on disk look for states; for a temporal property give ndfs, scc, proof, dac, map, ioemc, flash or las, or leave it out",
-        )),
-        algorithm if liveness::is_for_cycles(algorithm) && states && !temporal => Err(Failure::input(
-            "ndfs, scc, proof, dac, map, ioemc, flash and las look for accepting cycles, and nothing here needs one; give ram, or leave it out",
-        )),
-        _ => Ok(()),
-    }
-}
-
-/// The algorithm that finds all counterexamples.
-pub fn all_algorithm(options: &SearchOptions, states: bool) -> Result<Algorithm, Failure> {
-    match options.algorithm {
-        _ if states => {
-            Err(Failure::input("--all finds accepting cycles: it needs temporal properties, and those only"))
-        }
-        Algorithm::Auto | Algorithm::Daac => Ok(Algorithm::Daac),
-        _ => Err(Failure::input("--all has an algorithm of its own; leave --algorithm out, or give daac")),
-    }
-}
-
-/// The algorithm that finds shortest counterexamples.
-pub fn shortest_algorithm(options: &SearchOptions, temporal: bool) -> Result<Algorithm, Failure> {
-    match (options.algorithm, temporal) {
-        (Algorithm::Auto | Algorithm::Minimal, true) => Ok(Algorithm::Minimal),
-        (_, true) => Err(Failure::input(
-            "--shortest has an algorithm of its own for temporal properties; leave --algorithm out, or give minimal",
-        )),
-        (Algorithm::Part, false) => {
-            Err(Failure::input("--algorithm part does not know how far a state is; give another one for --shortest"))
-        }
-        // All others show a path to a nearest state anyway.
-        (other, false) => Ok(other),
     }
 }
 

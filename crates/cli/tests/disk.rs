@@ -115,6 +115,127 @@ fn killed_again_and_again_the_search_comes_to_the_same_end() {
     assert_eq!((found["states"].as_u64(), found["transitions"].as_u64()), (Some(1_594_323), Some(4_782_966)));
 }
 
+/// Three counters with `n` values each, so many that the algorithm takes some time.
+fn counters(folder: &std::path::Path, n: u64) -> String {
+    let last = n - 1;
+    let process = |name: &str, cell: &str| {
+        format!(
+            "process {name} {{ state a; init a; trans a -> a {{ guard {cell} < {last}; effect {cell} = {cell} + 1; }}; }}\n"
+        )
+    };
+    let processes = process("P", "x") + &process("Q", "y") + &process("R", "z");
+    common::write(folder, "counters.dve", format!("byte x; byte y; byte z;\n{processes}system async;\n").as_bytes())
+}
+
+/// A million states, or six for those that are fast.
+fn n_values(algorithm: &str) -> u64 {
+    if ["part", "disk"].contains(&algorithm) { 180 } else { 100 }
+}
+
+/// Starts a search, and waits until it has published something.
+fn start_until_published(arguments: &[&str], directory: &std::path::Path) -> std::process::Child {
+    let mut child = command(arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let manifest = || std::fs::read_to_string(directory.join("manifest.lariat")).unwrap_or_default();
+    while !manifest().contains("text algorithm") {
+        assert!(child.try_wait().unwrap().is_none(), "{arguments:?} has published nothing");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child
+}
+
+/// Every search is killed as soon as it has published something, and again soon after, and goes on from there.
+#[test]
+fn every_algorithm_goes_on_after_it_was_killed() {
+    let runs: [(&str, &[&str]); 10] = [
+        ("mono", &[]),
+        ("mono", &["--table", "open", "--compact", "60"]),
+        ("local", &[]),
+        ("local", &["--compact", "60"]),
+        ("part", &["--table", "open"]),
+        ("part", &["--compact", "60"]),
+        ("ebfs", &[]),
+        ("ebfs", &["--compact", "60"]),
+        ("cbfs", &[]),
+        ("disk", &["--compact", "60"]),
+    ];
+    for (algorithm, more) in runs {
+        let folder = scratch("disk-kill-all");
+        let n = n_values(algorithm);
+        let (file, states) = (counters(&folder, n), folder.join("states"));
+        let directory = states.display().to_string();
+        let mut arguments = vec!["explore", &file, "--algorithm", algorithm, "--memory", "16MiB"];
+        arguments.extend(["--json", "--quiet", "--disk", &directory]);
+        arguments.extend(more);
+        let mut child = start_until_published(&arguments, &states);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let mut child = command(&["resume", &directory]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(100));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let found = lariat(&["resume", &directory]).expect(0).json();
+        let counts = ["states", "transitions", "deadlocks"].map(|name| found[name].as_u64().unwrap());
+        assert_eq!(counts, [n * n * n, 3 * (n - 1) * n * n, 1], "{algorithm} {more:?}");
+        let levels = if ["part", "disk"].contains(&algorithm) { None } else { Some(3 * (n - 1) + 1) };
+        assert_eq!(found["levels"].as_u64(), levels, "{algorithm} {more:?}");
+        let phases = found["phases"].as_array().unwrap();
+        assert!(phases.iter().any(|phase| phase["name"] == "resume"), "{algorithm} {more:?} began again");
+        assert!(!states.exists());
+    }
+}
+
+/// After an interrupt the output says how to go on, and that works for checks and explorations.
+#[test]
+fn every_algorithm_goes_on_after_an_interrupt() {
+    for algorithm in ["mono", "local", "part", "ebfs", "cbfs"] {
+        let folder = scratch("disk-interrupt-all");
+        let n = n_values(algorithm);
+        let (file, states) = (counters(&folder, n), folder.join("states"));
+        let directory = states.display().to_string();
+        let goal = format!("x + y + z == {}", 3 * (n - 1));
+        for is_check in [false, true] {
+            let mut arguments = if is_check { vec!["check", &file, "--reach", &goal] } else { vec!["explore", &file] };
+            arguments.extend(["--algorithm", algorithm, "--memory", "16MiB", "--quiet", "--disk", &directory]);
+            let child = start_until_published(&arguments, &states);
+            let interrupt = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+            assert!(interrupt.unwrap().success());
+            let ended = common::Ran::from(child.wait_with_output().unwrap()).expect(3);
+            assert!(ended.out.contains(&format!("lariat resume {directory}")), "{algorithm}: {}", ended.out);
+            let resumed = lariat(&["resume", &directory, "--json"]);
+            if is_check {
+                let found = resumed.expect(1).json();
+                let path = &found["properties"][0]["counterexample"];
+                let (replayed, prefix) = (path["replayed"].as_bool(), path["prefix"].as_u64());
+                assert_eq!((replayed, prefix), (Some(true), Some(3 * (n - 1))), "{algorithm}");
+            } else {
+                assert_eq!(resumed.expect(0).json()["states"].as_u64(), Some(n * n * n), "{algorithm}");
+            }
+            assert!(!states.exists());
+        }
+    }
+}
+
+/// The successors of one state may not take more than the memory.
+#[test]
+fn a_state_with_too_many_successors_is_a_limit() {
+    let folder = scratch("disk-wide");
+    // Six processes at once, each with 13 choices: five million successors of the first state.
+    let process = |i: u32| {
+        let moves: Vec<String> = (1..=13).map(|v| format!("a -> b {{ effect x{i} = {v}; }}")).collect();
+        format!("byte x{i};\nprocess P{i} {{ state a, b; init a; trans {}; }}\n", moves.join(", "))
+    };
+    let text = (0..6).map(process).collect::<String>() + "system sync;\n";
+    let file = common::write(&folder, "wide.dve", text.as_bytes());
+    for algorithm in ["disk", "mono", "part", "ebfs", "cbfs", "ram"] {
+        for engine in ["jit", "interpreter"] {
+            let arguments =
+                ["explore", &file, "--algorithm", algorithm, "--memory", "16MiB", "--engine", engine, "--quiet"];
+            let ended = lariat(&arguments).expect(3);
+            assert!(ended.err.contains("successors of one state"), "{algorithm}: {}", ended.err);
+        }
+    }
+}
+
 #[test]
 fn what_cannot_be_gone_on_with_is_said() {
     let folder = scratch("disk-nothing");

@@ -183,6 +183,7 @@ impl Expander for Interpreting<'_, '_> {
             out.end_source();
         }
         match self.scratch.range_broken {
+            None if out.has_overflowed() => Err(GraphError::TooManySuccessors { most_bytes: out.most_bytes() }),
             None => Ok(()),
             Some((cell, value)) => Err(GraphError::RangeBroken {
                 cell: graph.model.cell_name(cell),

@@ -87,7 +87,7 @@ pub trait Graph: Sync {
 pub trait Expander: Send {
     /// Appends the successors of every row to `out`, which must be empty; where `out` is bounded, possibly of the first rows only, of one
     /// at least. How many it were is the number of sources in `out`. Parallel edges and self-loops are kept, and
-    /// the order of a row's edges is always the same, so that an edge is named by its source and its place.
+    /// the order of a row's edges is always the same, so that an edge is named by its source and its place. It is an error if `out` overflows.
     fn expand(&mut self, from: Rows<'_>, out: &mut Edges) -> Result<(), GraphError>;
 
     /// Appends for each row the set of the graph's labels that hold in it, as bits.
@@ -116,6 +116,11 @@ pub enum GraphError {
         /// The range.
         range: String,
     },
+    /// The successors of one state take more than the most bytes that were allowed.
+    TooManySuccessors {
+        /// The most.
+        most_bytes: usize,
+    },
 }
 
 impl fmt::Display for GraphError {
@@ -124,6 +129,13 @@ impl fmt::Display for GraphError {
             GraphError::NoValue { what, why } => write!(f, "{what} has no value in a reachable state: {why}"),
             GraphError::RangeBroken { cell, value, range } => {
                 write!(f, "internal error: {cell} became {value}, outside its inferred range {range}")
+            }
+            GraphError::TooManySuccessors { most_bytes } => {
+                let most = lariat_base::size::format_size(*most_bytes as u64);
+                write!(
+                    f,
+                    "the successors of one state take more than {most}, the share of memory for them; give more memory"
+                )
             }
         }
     }

@@ -101,10 +101,10 @@ struct Multiplying<'p> {
 
 impl Multiplying<'_> {
     /// Expands the states of the batch, and notes their labels. With a bound there may be edges of the first states only.
-    fn expand_states(&mut self, from: Rows<'_>, full_bytes: usize) -> Result<(), GraphError> {
+    fn expand_states(&mut self, from: Rows<'_>, full_bytes: usize, most_bytes: usize) -> Result<(), GraphError> {
         self.states.clear();
-        if self.edges.full_bytes() != full_bytes {
-            self.edges = Edges::bounded(self.product.model_bytes, full_bytes);
+        if (self.edges.full_bytes(), self.edges.most_bytes()) != (full_bytes, most_bytes) {
+            self.edges = Edges::bounded(self.product.model_bytes, full_bytes).within(most_bytes);
         }
         self.edges.clear();
         self.labels.clear();
@@ -132,8 +132,12 @@ impl Multiplying<'_> {
     fn push(&self, place: usize, out: &mut Edges) {
         let next = self.edges.targets_of(place);
         let parts = self.parts.as_rows();
+        let bytes = next.len().max(1) * parts.len() * (next.width() + parts.width());
+        if out.would_overflow(bytes) {
+            return;
+        }
         let (targets, _) = out.parts_mut();
-        targets.reserve(next.len().max(1) * parts.len() * (next.width() + parts.width()));
+        targets.reserve(bytes);
         let mut with_parts = |state: &[u8]| {
             for part in parts.iter() {
                 targets.extend_from_slice(state);
@@ -149,7 +153,7 @@ impl Multiplying<'_> {
 
 impl Expander for Multiplying<'_> {
     fn expand(&mut self, from: Rows<'_>, out: &mut Edges) -> Result<(), GraphError> {
-        self.expand_states(from, out.full_bytes())?;
+        self.expand_states(from, out.full_bytes(), out.most_bytes())?;
         let mut place = 0;
         let mut looked_at = None;
         for row in from.iter() {
@@ -168,6 +172,9 @@ impl Expander for Multiplying<'_> {
                 self.push(place, out);
             }
             out.end_source();
+        }
+        if out.has_overflowed() {
+            return Err(GraphError::TooManySuccessors { most_bytes: out.most_bytes() });
         }
         Ok(())
     }

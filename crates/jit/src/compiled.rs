@@ -152,8 +152,16 @@ struct Running<'g, 'i, 'm> {
 
 impl Expander for Running<'_, '_, '_> {
     fn expand(&mut self, from: Rows<'_>, out: &mut Edges) -> Result<(), GraphError> {
+        let graph = self.graph;
+        if graph.together.is_none() && graph.successors_max * from.width() > out.most_bytes() {
+            // The code makes all successors of a row before anybody can see that there are too many.
+            return graph.interpreter.expander().expand(from, out);
+        }
         let mut broken = RangeBroken::default();
-        self.graph.expand(from, out, &mut self.scratch, &mut broken);
+        graph.expand(from, out, &mut self.scratch, &mut broken);
+        if out.has_overflowed() {
+            return Err(GraphError::TooManySuccessors { most_bytes: out.most_bytes() });
+        }
         if broken.happened == 0 {
             return Ok(());
         }

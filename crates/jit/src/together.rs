@@ -67,6 +67,9 @@ impl Together {
             loop {
                 let last = self.n_processes - 1;
                 out.push(if space.failed[last + 1] { &self.error_row } else { self.row(space, last + 1) });
+                if out.has_overflowed() {
+                    break;
+                }
                 let more = (0..=last).rev().find(|place| space.chosen[*place] + 1 < space.choices[*place].end);
                 let Some(place) = more else { break };
                 space.chosen[place] += 1;

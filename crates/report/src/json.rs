@@ -25,6 +25,10 @@ pub fn outcome_json(outcome: &Outcome, version: &str) -> String {
         "levels": counts.levels,
         "deadlocks": counts.deadlocks,
         "accepting": counts.accepting.unwrap_or(0),
+        "compact": outcome.compact.map(|compact| json!({
+            "bits": compact.bits,
+            "omission_probability": compact.omission_probability,
+        })),
         "error": outcome.error_state,
         "seconds": rounded(outcome.seconds),
         "memory": {

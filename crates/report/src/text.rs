@@ -1,6 +1,6 @@
 //! The answer as text.
 
-use lariat_base::outcome::{Counts, CyclesSummary, DiskSummary, Outcome, Verdict};
+use lariat_base::outcome::{CompactSummary, Counts, CyclesSummary, DiskSummary, Outcome, Verdict};
 use lariat_base::size::{format_count, format_size};
 use lariat_base::time::format_seconds;
 use std::fmt::Write;
@@ -13,6 +13,7 @@ pub fn outcome_text(outcome: &Outcome, with_stats: bool) -> String {
             (Some(c), Verdict::Violated) if c.cycle > 0 => format!(" ({})", c.what),
             (Some(c), Verdict::Violated) => format!(" ({}, after {})", c.what, steps(c.prefix)),
             (_, Verdict::Unknown) => " (the search did not see every state)".to_owned(),
+            (_, Verdict::Holds) => outcome.compact.map_or(String::new(), |compact| format!(" ({})", missed(compact))),
             _ => String::new(),
         };
         let _ = writeln!(out, "{}: {}{how}", property.name, property.verdict.word());
@@ -30,6 +31,9 @@ pub fn outcome_text(outcome: &Outcome, with_stats: bool) -> String {
     let _ = write!(out, "{word}: {}", counts_text(&outcome.counts));
     let rate = outcome.counts.states as f64 / outcome.seconds.max(1e-9);
     let _ = writeln!(out, "; {}, {} states/s", format_seconds(outcome.seconds), format_count(rate as u64));
+    if let Some(compact) = outcome.compact {
+        let _ = writeln!(out, "{}; signatures have {} bits", missed(compact), compact.bits);
+    }
     if let Some(error) = &outcome.error_state {
         let _ = writeln!(out, "the error state is reachable: {error}");
     }
@@ -45,6 +49,15 @@ pub fn outcome_text(outcome: &Outcome, with_stats: bool) -> String {
         stats(outcome, &mut out);
     }
     out
+}
+
+/// What hash compaction means.
+fn missed(compact: CompactSummary) -> String {
+    let probability = match compact.omission_probability {
+        p if p < 1e-3 => format!("{p:.1e}"),
+        p => format!("{p:.3}"),
+    };
+    format!("with hash compaction: a state may have been missed with probability ≤ {probability}")
 }
 
 /// What is known of all counterexamples.

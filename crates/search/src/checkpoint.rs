@@ -1,8 +1,9 @@
-//! Which check the files on disk belong to, for searches for accepting cycles that can be gone on with.
+//! Which check the files on disk belong to, and when how far it is is published, for searches that can be gone on with.
 
 use crate::{Context, SearchError};
 use lariat_disk::Disk;
 use lariat_storage::Manifest;
+use std::time::{Duration, Instant};
 
 const ALGORITHM: &str = "algorithm";
 
@@ -35,6 +36,62 @@ pub(crate) fn take_up(context: &Context, disk: &dyn Disk, algorithm: &str) -> Re
         return Err(SearchError::OtherSearch);
     }
     Ok(Some(manifest))
+}
+
+/// Publishing takes time, so it is not done more often than this.
+pub(crate) const PUBLISH_AFTER: Duration = Duration::from_millis(500);
+/// Nor does it take more than this part of all time.
+const COST_PART: u32 = 16;
+
+/// Publishes how far a search is, now and then.
+pub(crate) struct Publisher<'s> {
+    context: &'s Context<'s>,
+    disk: &'s dyn Disk,
+    algorithm: &'static str,
+    after: Duration,
+    published: Instant,
+    cost: Duration,
+    /// How often it was done, by which files are named.
+    number: u64,
+}
+
+impl<'s> Publisher<'s> {
+    /// For a search that publishes as often as this, and if that is no time at all, whenever it can.
+    pub(crate) fn new(context: &'s Context<'s>, disk: &'s dyn Disk, algorithm: &'static str, after: Duration) -> Self {
+        Self { context, disk, algorithm, after, published: Instant::now(), cost: Duration::ZERO, number: 0 }
+    }
+
+    /// Whether enough was done since the last time.
+    pub(crate) fn is_due(&self) -> bool {
+        self.after.is_zero() || self.published.elapsed() >= self.after.max(self.cost * COST_PART)
+    }
+
+    /// Publishes what `note` notes, which is told how often there was something published, and removes what does not belong to it.
+    pub(crate) fn publish(
+        &mut self,
+        note: impl FnOnce(&mut Manifest, u64) -> Result<(), SearchError>,
+    ) -> Result<(), SearchError> {
+        let began = Instant::now();
+        self.context.begin_phase("publish");
+        self.number += 1;
+        let mut manifest = begin(self.context, self.algorithm);
+        manifest.set_number("published", self.number);
+        note(&mut manifest, self.number)?;
+        manifest.publish(self.disk, self.context.budget)?;
+        manifest.remove_others(self.disk)?;
+        (self.published, self.cost) = (Instant::now(), began.elapsed());
+        Ok(())
+    }
+
+    /// What was published, if anything was; everything else is removed from disk.
+    pub(crate) fn take_up(&mut self) -> Result<Option<Manifest>, SearchError> {
+        let manifest = take_up(self.context, self.disk, self.algorithm)?;
+        if let Some(manifest) = &manifest {
+            self.context.begin_phase("resume");
+            self.number = manifest.number("published")?;
+        }
+        Ok(manifest)
+    }
 }
 
 /// A row as text.

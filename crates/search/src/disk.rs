@@ -30,6 +30,7 @@
 //! and merging keeps the runs few. Levels are not known.
 
 mod checkpoint;
+mod compact;
 mod frontier;
 mod hand_over;
 mod shares;
@@ -37,11 +38,14 @@ mod short_pass;
 mod visited;
 mod worker;
 
+use crate::path::{find_paths, met_goals};
 use crate::tally::Tally;
-use crate::{Context, Exploration, Extent, Goal, SearchError, ebfs, ram};
+use crate::{Context, Exploration, Extent, Goal, SearchError};
+pub use compact::explore_compact;
+#[cfg(test)]
+pub(crate) use compact::{CompactShares, explore_compact_within};
 use frontier::Frontier;
 pub use hand_over::{Handed, hand_over};
-use lariat_base::Limit;
 use lariat_disk::Disk;
 use lariat_graph::{Graph, RowBuffer};
 use lariat_storage::{Key, RowFilter, Run, for_row_width};
@@ -65,33 +69,6 @@ pub fn explore(
     let mut exploration = explore_within(graph, goals, extent, context, None)?;
     find_paths(graph, goals, &mut exploration, context)?;
     Ok(exploration)
-}
-
-/// Finds a nearest state for each goal that was met, and the path to it, now that the memory is free again: most are not far away.
-fn find_paths(
-    graph: &dyn Graph,
-    goals: &[Goal],
-    exploration: &mut Exploration,
-    context: &Context,
-) -> Result<(), SearchError> {
-    for (goal, path) in goals.iter().zip(&mut exploration.paths) {
-        if path.is_some() {
-            context.begin_phase("path");
-            let mut found = ram::explore(graph, &[*goal], Extent::UntilGoals, context)?;
-            *path = found.paths.pop().flatten();
-            if path.is_none() && found.limit == Some(Limit::Memory) {
-                found = ebfs::explore(graph, &[*goal], Extent::UntilGoals, context)?;
-                *path = found.paths.pop().flatten();
-            }
-            match (&path, found.limit) {
-                (Some(_), _) => {}
-                // It is known that there is such a state, and not how it is reached.
-                (None, Some(limit)) => (exploration.limit, exploration.complete) = (Some(limit), false),
-                (None, None) => return Err(SearchError::PathLost),
-            }
-        }
-    }
-    Ok(())
 }
 
 /// The same, with other shares of the memory than there would be.
@@ -189,7 +166,7 @@ impl<'s, K: Key> Search<'s, K> {
         let mut exploration = shared.tally.result();
         exploration.stored_bytes = shared.visited().bytes();
         // What a goal's state is; the path to it is looked for when the memory is free.
-        exploration.paths = shared.tally.take_hits().into_iter().map(|hit| hit.map(|hit| vec![hit.row])).collect();
+        exploration.paths = met_goals(&shared.tally);
         Ok(exploration)
     }
 

@@ -3,9 +3,9 @@
 //! A search says where states come from and where successors go ([`Work`]). Where that is one thing for all threads it is behind a mutex: one thread
 //! takes or puts while the others expand.
 
-use crate::SearchError;
 use crate::tally::{Tally, lock};
-use lariat_graph::{Edges, Expander, RowBuffer, Rows};
+use crate::{Context, SearchError};
+use lariat_graph::{Edges, Expander, Graph, RowBuffer, Rows};
 use std::sync::Mutex;
 
 /// States that are expanded together.
@@ -16,6 +16,20 @@ pub(crate) const BATCH_BYTES: usize = 1 << 20;
 const ROWS_TO_SHARE: u64 = 2048;
 /// Expressions are evaluated recursively; the front end bounds their depth with this in mind.
 const STACK_BYTES: usize = 64 << 20;
+
+/// What of the memory the successors of one state may take.
+const PART_OF_STATE: u64 = 8;
+
+/// Space for the successors of a batch.
+pub(crate) fn batch_edges(graph: &dyn Graph, context: &Context) -> Edges {
+    Edges::bounded(graph.row_bytes(), BATCH_BYTES).within(most_edge_bytes(context, BATCH_BYTES))
+}
+
+/// What they may take where a single state has very many: some batches, or a part of the memory, which ends the search rather than to be exceeded.
+pub(crate) fn most_edge_bytes(context: &Context, batch_bytes: usize) -> usize {
+    let of_thread = context.budget.max() / PART_OF_STATE / context.threads.max(1) as u64;
+    usize::try_from(of_thread).unwrap_or(usize::MAX).max(4 * batch_bytes)
+}
 
 /// Where states come from and where successors go.
 pub(crate) trait Work: Send {
@@ -56,7 +70,7 @@ impl<'s> Expansion<'s> {
         let hand = |_| Hand {
             expander: tally.graph.expander(),
             batch: RowBuffer::new(width),
-            edges: Edges::bounded(width, BATCH_BYTES),
+            edges: batch_edges(tally.graph, tally.context),
             labels: Vec::new(),
         };
         Self { tally, hands: (0..tally.context.threads.max(1)).map(hand).collect() }

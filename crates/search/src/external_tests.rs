@@ -1,8 +1,9 @@
 //! The searches that keep their states on disk give the answers of the plain reference, whatever the shares of memory are, and no answer at all
 //! where the disk fails.
 
+use crate::disk::{CompactShares, explore_compact_within};
 use crate::reference::ExplicitGraph;
-use crate::{Context, Exploration, Extent, Goal, SearchError, cbfs, delayed, ebfs, local, mono, part};
+use crate::{Compaction, Context, Exploration, Extent, Goal, SearchError, cbfs, delayed, ebfs, local, mono, part};
 use lariat_base::{Limit, MemoryBudget, Random, SilentObserver, StopSignal};
 use lariat_disk::{Disk, FaultPlan, FaultyDisk, FileKind};
 use lariat_graph::Graph;
@@ -12,8 +13,26 @@ use std::time::Duration;
 
 const GOALS: [Goal; 5] = [Goal::Label(0), Goal::Label(1), Goal::Label(2), Goal::Deadlock, Goal::Error];
 
+mod compaction;
+mod going_on;
+
+/// What is looked for.
+#[derive(Clone, Copy)]
+struct Task<'t> {
+    graph: &'t RandomGraph,
+    goals: &'t [Goal],
+    extent: Extent,
+    compaction: Option<Compaction>,
+}
+
+impl<'t> Task<'t> {
+    fn everything(graph: &'t RandomGraph) -> Self {
+        Self { graph, goals: &GOALS, extent: Extent::Everything, compaction: None }
+    }
+}
+
 /// A search, with shares that are drawn so small that everything goes to disk, or as they are if there is nothing to draw from.
-type Search = fn(&RandomGraph, &[Goal], Extent, &Context<'_>, Option<&mut Random>) -> Result<Exploration, SearchError>;
+type Search = fn(Task<'_>, &Context<'_>, Option<&mut Random>) -> Result<Exploration, SearchError>;
 
 struct Algorithm {
     name: &'static str,
@@ -30,31 +49,62 @@ const ALGORITHMS: &[Algorithm] = &[
     Algorithm { name: "cbfs", search: run_cbfs, has_levels: true },
 ];
 
-fn run_ebfs(
-    graph: &RandomGraph,
-    goals: &[Goal],
-    extent: Extent,
-    context: &Context<'_>,
-    random: Option<&mut Random>,
-) -> Result<Exploration, SearchError> {
+/// What is another search with signatures than without, which has tests of its own.
+const DISK: Algorithm = Algorithm { name: "disk", search: run_disk, has_levels: false };
+
+fn run_disk(task: Task<'_>, context: &Context<'_>, random: Option<&mut Random>) -> Result<Exploration, SearchError> {
+    let Task { graph, goals, extent, compaction } = task;
+    let compaction = compaction.or(Compaction::new(64)).unwrap();
+    let (key_bytes, value_bytes) = (compaction.bits().div_ceil(8) as usize, graph.row_bytes().max(8));
     let shares = random.map(|random| {
-        let run = RunOptions { block_bytes: 4096, group_rows: 64, buffers: 2, ..RunOptions::new(graph.row_bytes()) };
+        let block_bytes = if value_bytes > 1000 { 8192 } else { 4096 };
+        let run = RunOptions { block_bytes, group_rows: 64, buffers: 2, ..RunOptions::new(key_bytes) };
+        let (rows_max, runs_max, batch_rows) = (2 + random.below(60), 2 + random.below(5), 1 + random.below(30));
+        CompactShares {
+            filter_bytes: 8 << random.below(10),
+            new_keys: 2 + random.below(60),
+            doubtful: SortOptions { rows_max, runs_max, batch_rows, run: RunOptions { value_bytes, ..run } },
+            run,
+            queue: RowLogOptions::smallest(graph.row_bytes(), FileKind::Queue),
+            batch_rows,
+            doubtful_min: random.below(200) as u64,
+            publish_after: any_time(random),
+        }
+    });
+    explore_compact_within(graph, goals, extent, compaction, context, shares)
+}
+
+fn run_ebfs(task: Task<'_>, context: &Context<'_>, random: Option<&mut Random>) -> Result<Exploration, SearchError> {
+    let Task { graph, goals, extent, compaction } = task;
+    let shares = random.map(|random| {
+        let (key_bytes, value_bytes) = match compaction {
+            Some(compaction) => (compaction.bits().div_ceil(8) as usize, graph.row_bytes().max(8)),
+            None => (graph.row_bytes(), 0),
+        };
+        let block_bytes = if value_bytes > 1000 { 8192 } else { 4096 };
+        let run = RunOptions { block_bytes, group_rows: 64, buffers: 2, ..RunOptions::new(key_bytes) };
         let (rows_max, runs_max, batch_rows) = (2 + random.below(60), 2 + random.below(5), 1 + random.below(30));
         ebfs::Shares {
-            sort: SortOptions { rows_max, runs_max, batch_rows, run },
+            sort: SortOptions { rows_max, runs_max, batch_rows, run: RunOptions { value_bytes, ..run } },
             run,
+            publish_after: any_time(random),
             batch_rows,
             visited_max: 2 + random.below(6),
             rows_to_share: random.below(100) as u64,
         }
     });
-    ebfs::explore_within(graph, goals, extent, context, shares)
+    ebfs::explore_within(graph, goals, extent, compaction, context, shares)
 }
 
 fn delayed_shares(row_bytes: usize, random: &mut Random) -> delayed::Shares {
     let mut log = RowLogOptions::smallest(row_bytes, FileKind::Table);
     log.blocks_at_once = 1 + random.below(3);
-    delayed::Shares { table_bytes: random.below(3000), log }
+    delayed::Shares { table_bytes: random.below(3000), log, publish_after: any_time(random) }
+}
+
+/// Whenever it can, or never.
+fn any_time(random: &mut Random) -> Duration {
+    if random.one_in(2) { Duration::ZERO } else { Duration::MAX / 100 }
 }
 
 fn any_table(random: Option<&mut Random>) -> Table {
@@ -62,59 +112,54 @@ fn any_table(random: Option<&mut Random>) -> Table {
 }
 
 fn run_mono(
-    graph: &RandomGraph,
-    goals: &[Goal],
-    extent: Extent,
+    task: Task<'_>,
     context: &Context<'_>,
     mut random: Option<&mut Random>,
 ) -> Result<Exploration, SearchError> {
+    let Task { graph, goals, extent, compaction } = task;
     let table = any_table(random.as_deref_mut());
     let shares = random.map(|random| delayed_shares(graph.row_bytes(), random));
-    mono::explore_within(graph, goals, extent, table, context, shares)
+    mono::explore_within(graph, goals, extent, table, compaction, context, shares)
 }
 
 fn run_local(
-    graph: &RandomGraph,
-    goals: &[Goal],
-    extent: Extent,
+    task: Task<'_>,
     context: &Context<'_>,
     mut random: Option<&mut Random>,
 ) -> Result<Exploration, SearchError> {
+    let Task { graph, goals, extent, compaction } = task;
     let table = any_table(random.as_deref_mut());
     let shares = random.map(|random| (delayed_shares(graph.row_bytes(), random), random.below(100) as u64));
-    local::explore_within(graph, goals, extent, table, context, shares)
+    local::explore_within(graph, goals, extent, table, compaction, context, shares)
 }
 
 fn run_part(
-    graph: &RandomGraph,
-    goals: &[Goal],
-    extent: Extent,
+    task: Task<'_>,
     context: &Context<'_>,
     mut random: Option<&mut Random>,
 ) -> Result<Exploration, SearchError> {
+    let Task { graph, goals, extent, compaction } = task;
     let table = any_table(random.as_deref_mut());
     let shares = random.map(|random| part::Shares {
         table_bytes: random.below(3000),
         pending_bytes: random.below(3000),
         transfer_bytes: 1,
+        publish_after: any_time(random),
     });
-    part::explore_within(graph, goals, extent, table, context, shares)
+    part::explore_within(graph, goals, extent, table, compaction, context, shares)
 }
 
-fn run_cbfs(
-    graph: &RandomGraph,
-    goals: &[Goal],
-    extent: Extent,
-    context: &Context<'_>,
-    random: Option<&mut Random>,
-) -> Result<Exploration, SearchError> {
+fn run_cbfs(task: Task<'_>, context: &Context<'_>, random: Option<&mut Random>) -> Result<Exploration, SearchError> {
+    let Task { graph, goals, extent, compaction } = task;
     let shares = random.map(|random| {
         let mut log = RowLogOptions::smallest(graph.row_bytes(), FileKind::Table);
         log.blocks_at_once = 1 + random.below(3);
-        let (reads_at_once, batch_rows) = (1 + random.below(8), 1 + random.below(50));
-        cbfs::Shares { table_bytes: 10_000, log, reads_at_once, batch_rows }
+        let (reads_at_once, batch_rows) = (1 + random.below(8), 1 + random.below(200));
+        let table_bytes = if random.one_in(2) { random.below(1000) } else { 10_000 };
+        let publish_after = any_time(random);
+        cbfs::Shares { table_bytes, log, reads_at_once, batch_rows, frozen_bytes: 10_000, publish_after }
     });
-    cbfs::explore_within(graph, goals, extent, context, shares)
+    cbfs::explore_within(graph, goals, extent, compaction, context, shares)
 }
 
 /// The graph of a seed; the rows of most are so wide that few fit a block.
@@ -130,9 +175,7 @@ fn graph_of(seed: u64, states_max: usize) -> RandomGraph {
 
 fn search(
     algorithm: &Algorithm,
-    graph: &RandomGraph,
-    goals: &[Goal],
-    extent: Extent,
+    task: Task<'_>,
     disk: &FaultyDisk,
     seed: Option<u64>,
 ) -> Result<Exploration, SearchError> {
@@ -142,7 +185,7 @@ fn search(
     let threads = random.as_mut().map_or(2, |random| 1 + random.below(3));
     let context =
         Context { budget: &budget, stop: &stop, observer: &SilentObserver, threads, disk: Some(disk), labels: &[] };
-    let found = (algorithm.search)(graph, goals, extent, &context, random.as_mut());
+    let found = (algorithm.search)(task, &context, random.as_mut());
     assert_eq!(budget.used(), 0, "{}: all memory is given back", algorithm.name);
     found
 }
@@ -210,7 +253,8 @@ fn counts_and_paths_agree_whatever_the_shares_are() {
             let reference = ExplicitGraph::explore(&graph, usize::MAX).unwrap();
             let disk = FaultyDisk::default();
             let goals = if seed % 5 == 0 { &[][..] } else { &GOALS };
-            let found = search(algorithm, &graph, goals, Extent::Everything, &disk, Some(seed)).unwrap();
+            let task = Task { goals, ..Task::everything(&graph) };
+            let found = search(algorithm, task, &disk, Some(seed)).unwrap();
             let what = format!("seed {seed}");
             check_counts(algorithm, &graph, &reference, &found, &what);
             if seed % 5 != 0 {
@@ -241,12 +285,12 @@ fn duplicates_are_missed_and_partitions_are_split() {
         };
         let shares = delayed_shares(1300, &mut Random::new(seed));
         let found =
-            local::explore_within(&graph, &[], Extent::Everything, Table::Chained, &context, Some((shares, 10)));
+            local::explore_within(&graph, &[], Extent::Everything, Table::Chained, None, &context, Some((shares, 10)));
         let found = found.unwrap();
         n_missed += u64::from(found.stored_bytes / 4096 * 3 > found.states + 3);
         let disk = FaultyDisk::default();
         let context = Context { disk: Some(&disk), ..context };
-        run_part(&graph, &[], Extent::Everything, &context, Some(&mut Random::new(seed))).unwrap();
+        run_part(Task { goals: &[], ..Task::everything(&graph) }, &context, Some(&mut Random::new(seed))).unwrap();
         let is_part = |name: &str| name.starts_with("visited-") && name != "visited-0";
         n_split += u64::from(disk.list().unwrap().iter().any(|file| is_part(&file.name)));
     }
@@ -261,7 +305,8 @@ fn a_search_for_one_goal_ends_there() {
             let reference = ExplicitGraph::explore(&graph, usize::MAX).unwrap();
             for goal in GOALS {
                 let disk = FaultyDisk::default();
-                let found = search(algorithm, &graph, &[goal], Extent::UntilGoals, &disk, Some(seed)).unwrap();
+                let task = Task { goals: &[goal], extent: Extent::UntilGoals, ..Task::everything(&graph) };
+                let found = search(algorithm, task, &disk, Some(seed)).unwrap();
                 let length = found.paths[0].as_ref().map(|path| path.len() - 1);
                 let nearest = nearest(&graph, &reference, goal);
                 assert_eq!(length.is_some(), nearest.is_some(), "{}, seed {seed}, {goal:?}", algorithm.name);
@@ -276,7 +321,7 @@ fn a_search_for_one_goal_ends_there() {
 
 #[test]
 fn small_budgets_are_kept_on_larger_graphs() {
-    for algorithm in ALGORITHMS {
+    for algorithm in ALGORITHMS.iter().chain([&DISK]) {
         for (seed, memory) in [(1, 2 << 20), (2, 4 << 20), (3, 2 << 20), (4, 16 << 20)] {
             let graph = RandomGraph::new(3_000_000 + seed, 150_000);
             let reference = ExplicitGraph::explore(&graph, usize::MAX).unwrap();
@@ -292,7 +337,7 @@ fn small_budgets_are_kept_on_larger_graphs() {
                     disk: Some(&disk),
                     labels: &[],
                 };
-                let found = (algorithm.search)(&graph, &GOALS, Extent::Everything, &context, None).unwrap();
+                let found = (algorithm.search)(Task::everything(&graph), &context, None).unwrap();
                 let what = format!("seed {seed}, {threads} threads, {memory} bytes");
                 check_counts(algorithm, &graph, &reference, &found, &what);
             }
@@ -307,7 +352,7 @@ fn a_passed_time_limit_and_an_interrupt_end_the_search() {
     let late = StopSignal::new(Some(Duration::ZERO));
     let interrupted = StopSignal::new(None);
     interrupted.interrupt();
-    for algorithm in ALGORITHMS {
+    for algorithm in ALGORITHMS.iter().chain([&DISK]) {
         for (stop, limit) in [(&late, Limit::Time), (&interrupted, Limit::Interrupted)] {
             let disk = FaultyDisk::default();
             let context = Context {
@@ -318,12 +363,13 @@ fn a_passed_time_limit_and_an_interrupt_end_the_search() {
                 disk: Some(&disk),
                 labels: &[],
             };
-            let found = (algorithm.search)(&graph, &[], Extent::Everything, &context, None).unwrap();
+            let task = Task { goals: &[], ..Task::everything(&graph) };
+            let found = (algorithm.search)(task, &context, None).unwrap();
             assert_eq!((found.limit, found.complete), (Some(limit), false), "{}", algorithm.name);
         }
         let context =
             Context { budget: &budget, stop: &late, observer: &SilentObserver, threads: 1, disk: None, labels: &[] };
-        let refused = (algorithm.search)(&graph, &[], Extent::Everything, &context, None);
+        let refused = (algorithm.search)(Task::everything(&graph), &context, None);
         assert!(matches!(refused, Err(SearchError::NoDisk)), "{}", algorithm.name);
     }
 }
@@ -345,14 +391,14 @@ fn a_failing_disk_gives_an_error_and_never_a_wrong_answer() {
             let graph = graph_of(500 + seed, 150);
             let reference = ExplicitGraph::explore(&graph, usize::MAX).unwrap();
             let undisturbed = FaultyDisk::default();
-            let found = search(algorithm, &graph, &GOALS, Extent::Everything, &undisturbed, Some(seed)).unwrap();
+            let found = search(algorithm, Task::everything(&graph), &undisturbed, Some(seed)).unwrap();
             check_counts(algorithm, &graph, &reference, &found, "undisturbed");
             let moments = undisturbed.changes().max(undisturbed.counters().total().reads());
             let step = 1 + moments as usize / 150;
             for (fault, plan) in faults {
                 for n in (1..=moments).step_by(step) {
                     let disk = FaultyDisk::new(plan(n));
-                    match search(algorithm, &graph, &GOALS, Extent::Everything, &disk, Some(seed)) {
+                    match search(algorithm, Task::everything(&graph), &disk, Some(seed)) {
                         Ok(found) => {
                             let what = format!("seed {seed}, {fault} {n}");
                             check_counts(algorithm, &graph, &reference, &found, &what);

@@ -27,6 +27,7 @@
 mod accepting_components;
 pub mod cbfs;
 mod checkpoint;
+mod compact;
 pub mod daac;
 pub mod dac;
 pub mod ddfs;
@@ -68,6 +69,7 @@ mod liveness_tests;
 #[cfg(test)]
 mod semi_external_tests;
 
+pub use compact::Compaction;
 pub use enumerate::{HashPlacement, PROPERTY, forget_other_property};
 pub use lasso::{Lasso, LassoSearch};
 

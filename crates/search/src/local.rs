@@ -20,22 +20,29 @@
 //! # Cost
 //! scan(newest) for each level and each time that the table is full, and scan(V) every so often; sort(V) in the end. Duplicates take disk space.
 
+mod recount;
+
+use crate::compact::Identity;
 use crate::delayed::{Compared, Delayed, Shares};
-use crate::expansion::{BATCH_ROWS, Expansion};
-use crate::level_log::LevelLog;
-use crate::path::rebuild_paths;
+use crate::path::{find_paths, met_goals, rebuild_paths};
 use crate::tally::Tally;
-use crate::{Context, Exploration, Extent, Goal, SearchError};
-use lariat_disk::Disk;
-use lariat_graph::{Graph, RowBuffer};
-use lariat_storage::stream::RowStream;
-use lariat_storage::{ExternalSort, Key, SortOptions, Table, for_row_width};
+use crate::{Compaction, Context, Exploration, Extent, Goal, SearchError};
+use lariat_graph::{Edges, Graph, Rows};
+use lariat_storage::{Manifest, StorageError, Table, for_row_width};
+use recount::{Expanded, recount, recount_compact};
 use std::ops::Range;
 
 /// The newest part of the file that is always read.
 const NEWEST_PART: u64 = 8;
 /// After this many levels one is compared with everything.
 const LEVELS_BETWEEN: usize = 16;
+
+/// Names in a manifest.
+const FULL_LEVEL: &str = "full-level";
+const FULL_ROWS: &str = "full-rows";
+const READS_ALL: &str = "reads-all";
+const HAS_SKIPPED: &str = "has-skipped";
+const EXPANDED: &str = "expanded";
 
 /// Searches breadth-first from the initial states. If the search ends early, states may have been counted twice.
 pub fn explore(
@@ -45,7 +52,19 @@ pub fn explore(
     table: Table,
     context: &Context,
 ) -> Result<Exploration, SearchError> {
-    explore_within(graph, goals, extent, table, context, None)
+    explore_within(graph, goals, extent, table, None, context, None)
+}
+
+/// The same with signatures instead of visited states.
+pub fn explore_compact(
+    graph: &dyn Graph,
+    goals: &[Goal],
+    extent: Extent,
+    table: Table,
+    compaction: Compaction,
+    context: &Context,
+) -> Result<Exploration, SearchError> {
+    explore_within(graph, goals, extent, table, Some(compaction), context, None)
 }
 
 /// The same, with other shares of the memory than there would be, and with so many of the newest states read.
@@ -54,6 +73,7 @@ pub(crate) fn explore_within(
     goals: &[Goal],
     extent: Extent,
     table: Table,
+    compaction: Option<Compaction>,
     context: &Context,
     shares: Option<(Shares, u64)>,
 ) -> Result<Exploration, SearchError> {
@@ -63,39 +83,54 @@ pub(crate) fn explore_within(
         let newest = (shares.table_bytes / graph.row_bytes()) as u64;
         (shares, newest)
     });
+    let identity = Identity::new(graph.row_bytes(), compaction);
     let tally = Tally::new(graph, goals, extent, context);
-    let search = Delayed::new(&tally, disk, table, &shares, Newest::new(newest))?.search()?;
-    let (mut visited, compared) = search.into_parts();
+    let expanded = identity.is_compact().then(|| Expanded::new(graph, disk, identity, &shares, context.budget));
+    let compared = Newest::new(newest, expanded);
+    let search = Delayed::new(&tally, disk, table, identity, &shares, compared)?.search()?;
+    let (mut visited, mut compared) = search.into_parts();
     let mut levels = visited.n_levels() as u64;
     if compared.has_skipped && !tally.is_stopped() {
         context.begin_phase("recount");
-        let width = graph.row_bytes();
-        levels = for_row_width!(width, K => recount::<K>(&tally, disk, &mut visited))?;
+        levels = match &mut compared.expanded {
+            Some(expanded) => recount_compact(&tally, disk, identity, &mut visited, expanded)?,
+            None => for_row_width!(graph.row_bytes(), K => recount::<K>(&tally, disk, &mut visited))?,
+        };
     }
     let mut exploration = tally.result();
     exploration.levels = levels;
     exploration.stored_bytes = visited.log.bytes();
-    exploration.paths = rebuild_paths(&tally, &mut visited)?;
+    if identity.is_compact() {
+        drop((visited, compared));
+        exploration.paths = met_goals(&tally);
+        find_paths(graph, goals, &mut exploration, context)?;
+    } else {
+        exploration.paths = rebuild_paths(&tally, &mut visited)?;
+    }
     Ok(exploration)
 }
 
 /// Candidates are compared with the newest states, and now and then with everything.
-struct Newest {
+struct Newest<'s> {
     newest: u64,
     reads_all: bool,
     /// The last level for which everything was read, and the states there were.
     full_level: usize,
     full_rows: u64,
     has_skipped: bool,
+    /// What states counted when they were expanded, which cannot be asked again of signatures.
+    expanded: Option<Expanded<'s>>,
 }
 
-impl Newest {
-    fn new(newest: u64) -> Self {
-        Self { newest, reads_all: true, full_level: 0, full_rows: 0, has_skipped: false }
+impl<'s> Newest<'s> {
+    fn new(newest: u64, expanded: Option<Expanded<'s>>) -> Self {
+        Self { newest, reads_all: true, full_level: 0, full_rows: 0, has_skipped: false, expanded }
     }
 }
 
-impl Compared for Newest {
+impl Compared for Newest<'_> {
+    const NAME: &'static str = "local";
+
     fn begin_level(&mut self, level: usize, rows: u64) {
         self.reads_all = level - self.full_level >= LEVELS_BETWEEN || rows - self.full_rows > self.full_rows / 2;
         if self.reads_all {
@@ -111,93 +146,25 @@ impl Compared for Newest {
         self.has_skipped = true;
         rows - newest..rows
     }
-}
 
-/// How often a state was stored, and its first level: as one number, which travels with the state while it is sorted.
-fn stored(times: u64, level: u64) -> u64 {
-    level << 32 | times
-}
-
-fn combine(a: u64, b: u64) -> u64 {
-    let times = (a & 0xFFFF_FFFF) + (b & 0xFFFF_FFFF);
-    stored(times.min(0xFFFF_FFFF), (a >> 32).min(b >> 32))
-}
-
-/// Counts every state once, and takes back what those counted that were expanded more than once. The number of levels with a new state.
-fn recount<K: Key>(tally: &Tally, disk: &dyn Disk, visited: &mut LevelLog<'_>) -> Result<u64, SearchError> {
-    let (width, budget) = (tally.graph.row_bytes(), tally.context.budget);
-    let memory = usize::try_from(budget.left()).unwrap_or(usize::MAX) / 4 * 3;
-    let options = SortOptions::within::<K, u64>(width, 8, memory);
-    let mut sort = ExternalSort::new(disk, "recount", options, combine as fn(u64, u64) -> u64, budget)?;
-    for level in 0..visited.n_levels() {
-        let mut reader = visited.reader(visited.rows_of(level))?;
-        loop {
-            let rows = reader.next_rows()?;
-            if rows.is_empty() {
-                break;
-            }
-            for row in rows.iter() {
-                sort.push(K::from_row(row), stored(1, level as u64))?;
-            }
-        }
-    }
-    let mut sorted = sort.finish()?;
-    let mut again = Duplicates::new(tally);
-    let (mut n_states, mut n_levels) = (0, 0);
-    let mut row = vec![0; width];
-    loop {
-        let (keys, values) = sorted.batch()?;
-        let n = keys.len();
-        if n == 0 {
-            break;
-        }
-        n_states += n as u64;
-        for (key, value) in keys.iter().zip(values) {
-            n_levels = n_levels.max((value >> 32) + 1);
-            let times = value & 0xFFFF_FFFF;
-            if times > 1 {
-                key.write_row(&mut row);
-                again.push(&row, times - 1)?;
-            }
-        }
-        sorted.consume(n);
-    }
-    again.uncount()?;
-    sorted.remove_files()?;
-    tally.set_states(n_states);
-    Ok(n_levels)
-}
-
-/// States that were expanded too often, and how much too often.
-struct Duplicates<'t> {
-    tally: &'t Tally<'t>,
-    expansion: Expansion<'t>,
-    rows: RowBuffer,
-    times: Vec<u64>,
-}
-
-impl<'t> Duplicates<'t> {
-    fn new(tally: &'t Tally<'t>) -> Self {
-        let rows = RowBuffer::new(tally.graph.row_bytes());
-        Self { tally, expansion: Expansion::new(tally), rows, times: Vec::new() }
+    fn expanded(&mut self, from: Rows<'_>, edges: &Edges) -> Result<(), StorageError> {
+        self.expanded.as_mut().map_or(Ok(()), |expanded| expanded.push(from, edges))
     }
 
-    fn push(&mut self, row: &[u8], times: u64) -> Result<(), SearchError> {
-        self.rows.push(row);
-        self.times.push(times);
-        if self.times.len() == BATCH_ROWS { self.uncount() } else { Ok(()) }
+    fn note(&mut self, manifest: &mut Manifest) -> Result<(), StorageError> {
+        manifest.set_number(FULL_LEVEL, self.full_level as u64);
+        manifest.set_number(FULL_ROWS, self.full_rows);
+        manifest.set_number(READS_ALL, u64::from(self.reads_all));
+        manifest.set_number(HAS_SKIPPED, u64::from(self.has_skipped));
+        self.expanded.as_mut().map_or(Ok(()), |expanded| expanded.log.note_growing(manifest, EXPANDED))
     }
 
-    fn uncount(&mut self) -> Result<(), SearchError> {
-        let (mut rows, mut times) = (self.rows.as_rows(), self.times.as_slice());
-        while !rows.is_empty() {
-            let edges = self.expansion.expand_again(rows)?;
-            let n = edges.n_sources();
-            self.tally.uncount_expanded(rows.split_at(n).0, edges, &times[..n]);
-            (rows, times) = (rows.split_at(n).1, &times[n..]);
-        }
-        self.rows.clear();
-        self.times.clear();
-        Ok(())
+    fn take_up(&mut self, manifest: &Manifest) -> Result<(), StorageError> {
+        self.full_level = manifest.number(FULL_LEVEL)? as usize;
+        self.full_rows = manifest.number(FULL_ROWS)?;
+        self.reads_all = manifest.number(READS_ALL)? == 1;
+        // What was let pass before may be there twice, whatever is read from now on.
+        self.has_skipped = manifest.number(HAS_SKIPPED)? == 1;
+        self.expanded.as_mut().map_or(Ok(()), |expanded| expanded.log.take_up(manifest, EXPANDED))
     }
 }

@@ -14,16 +14,17 @@
 //! | queue of states | the newest level of `visited` |
 //! | delayed duplicate detection | `append_new` |
 //!
-//! *Deviations.* States are stored, not their signatures, so nothing is missed and the file is the queue as well. An open table is full at nine tenths, not when no
+//! *Deviations.* States are stored, not their signatures, so nothing is missed and the file is the queue as well; [`explore_compact`] is as in the paper. An open table is full at nine tenths, not when no
 //! slot is empty. Threads expand states together, and take turns with the table.
 //!
 //! # Cost
 //! scan(V) for each level, and for each time that the table is full.
 
+use crate::compact::Identity;
 use crate::delayed::{Compared, Delayed, Shares};
-use crate::path::rebuild_paths;
+use crate::path::{find_paths, met_goals, rebuild_paths};
 use crate::tally::Tally;
-use crate::{Context, Exploration, Extent, Goal, SearchError};
+use crate::{Compaction, Context, Exploration, Extent, Goal, SearchError};
 use lariat_graph::Graph;
 use lariat_storage::Table;
 use std::ops::Range;
@@ -36,7 +37,19 @@ pub fn explore(
     table: Table,
     context: &Context,
 ) -> Result<Exploration, SearchError> {
-    explore_within(graph, goals, extent, table, context, None)
+    explore_within(graph, goals, extent, table, None, context, None)
+}
+
+/// The same with signatures instead of visited states.
+pub fn explore_compact(
+    graph: &dyn Graph,
+    goals: &[Goal],
+    extent: Extent,
+    table: Table,
+    compaction: Compaction,
+    context: &Context,
+) -> Result<Exploration, SearchError> {
+    explore_within(graph, goals, extent, table, Some(compaction), context, None)
 }
 
 /// The same, with other shares of the memory than there would be.
@@ -45,17 +58,25 @@ pub(crate) fn explore_within(
     goals: &[Goal],
     extent: Extent,
     table: Table,
+    compaction: Option<Compaction>,
     context: &Context,
     shares: Option<Shares>,
 ) -> Result<Exploration, SearchError> {
     let disk = context.disk.ok_or(SearchError::NoDisk)?;
     let shares = shares.unwrap_or_else(|| Shares::of(context, graph.row_bytes()));
+    let identity = Identity::new(graph.row_bytes(), compaction);
     let tally = Tally::new(graph, goals, extent, context);
-    let (mut visited, _) = Delayed::new(&tally, disk, table, &shares, All)?.search()?.into_parts();
+    let (mut visited, _) = Delayed::new(&tally, disk, table, identity, &shares, All)?.search()?.into_parts();
     let mut exploration = tally.result();
     exploration.levels = visited.n_levels() as u64;
     exploration.stored_bytes = visited.log.bytes();
-    exploration.paths = rebuild_paths(&tally, &mut visited)?;
+    if identity.is_compact() {
+        drop(visited);
+        exploration.paths = met_goals(&tally);
+        find_paths(graph, goals, &mut exploration, context)?;
+    } else {
+        exploration.paths = rebuild_paths(&tally, &mut visited)?;
+    }
     Ok(exploration)
 }
 
@@ -63,6 +84,8 @@ pub(crate) fn explore_within(
 struct All;
 
 impl Compared for All {
+    const NAME: &'static str = "mono";
+
     fn begin_level(&mut self, _level: usize, _rows: u64) {}
 
     fn choose(&mut self, rows: u64) -> Range<u64> {

@@ -17,7 +17,8 @@
 //!
 //! *Deviations.* The number of partitions need not be known: one that does not fit the table is split in two. What is new is appended to D\[i\], instead of writing all of M back. A queue in memory that
 //! is full is freed of duplicates before it is written to disk. With goals, a state is stored with the hash of the state that it was found from, by which paths are found backwards, and
-//! verified. Threads expand states together, and take turns with the table and the queues.
+//! verified. Threads expand states together, and take turns with the table and the queues. How far the search is is published now and then, within a turn or between turns. With hash
+//! compaction, as in the paper, the table and the files of visited states have signatures.
 //!
 //! # Invariants
 //! 1. A state is expanded when it is put into the table and its partition's file, and that happens once.
@@ -29,15 +30,18 @@
 mod partition;
 mod pending;
 
-use crate::expansion::{BATCH_BYTES, BATCH_ROWS, Expansion, Work};
-use crate::path::source_of;
+use crate::checkpoint::{PUBLISH_AFTER, Publisher};
+use crate::compact::Identity;
+use crate::expansion::{BATCH_ROWS, Expansion, Work, batch_edges};
+use crate::path::{find_paths, met_goals, source_of};
 use crate::tally::{Hit, Tally, lock};
-use crate::{Context, Exploration, Extent, Goal, SearchError};
+use crate::{Compaction, Context, Exploration, Extent, Goal, SearchError};
 use lariat_disk::{Disk, FileKind};
 use lariat_graph::{Edges, Graph, RowBuffer, Rows};
 use lariat_storage::{HashTable, RowLogOptions, Table, TableFull, hash_row};
 use partition::{Entries, Partition, Partitions};
 use std::sync::Mutex;
+use std::time::Duration;
 
 /// What each part may use.
 pub(crate) struct Shares {
@@ -46,6 +50,8 @@ pub(crate) struct Shares {
     pub(crate) pending_bytes: usize,
     /// Bytes that are written at once to a partition's files.
     pub(crate) transfer_bytes: usize,
+    /// How often it is published how far the search is.
+    pub(crate) publish_after: Duration,
 }
 
 impl Shares {
@@ -55,6 +61,7 @@ impl Shares {
             table_bytes: memory / 2,
             pending_bytes: memory / 4,
             transfer_bytes: (memory / 512).clamp(4 << 10, 128 << 10),
+            publish_after: PUBLISH_AFTER,
         }
     }
 }
@@ -67,7 +74,19 @@ pub fn explore(
     table: Table,
     context: &Context,
 ) -> Result<Exploration, SearchError> {
-    explore_within(graph, goals, extent, table, context, None)
+    explore_within(graph, goals, extent, table, None, context, None)
+}
+
+/// The same with signatures instead of visited states.
+pub fn explore_compact(
+    graph: &dyn Graph,
+    goals: &[Goal],
+    extent: Extent,
+    table: Table,
+    compaction: Compaction,
+    context: &Context,
+) -> Result<Exploration, SearchError> {
+    explore_within(graph, goals, extent, table, Some(compaction), context, None)
 }
 
 /// The same, with other shares of the memory than there would be.
@@ -76,17 +95,25 @@ pub(crate) fn explore_within(
     goals: &[Goal],
     extent: Extent,
     table: Table,
+    compaction: Option<Compaction>,
     context: &Context,
     shares: Option<Shares>,
 ) -> Result<Exploration, SearchError> {
     let disk = context.disk.ok_or(SearchError::NoDisk)?;
     let shares = shares.unwrap_or_else(|| Shares::of(context));
+    let identity = Identity::new(graph.row_bytes(), compaction);
     let tally = Tally::new(graph, goals, extent, context);
-    let search = Mutex::new(Search::new(&tally, disk, table, &shares)?);
+    let search = Mutex::new(Search::new(&tally, disk, table, identity, &shares)?);
     tally.memory_is_a_limit(run(&search, &tally))?;
     let mut search = search.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     let mut exploration = tally.result();
     exploration.stored_bytes = search.partitions.all.iter().map(|partition| partition.visited.bytes()).sum();
+    if identity.is_compact() {
+        drop(search);
+        exploration.paths = met_goals(&tally);
+        find_paths(graph, goals, &mut exploration, context)?;
+        return Ok(exploration);
+    }
     for (path, hit) in exploration.paths.iter_mut().zip(tally.take_hits()) {
         *path = hit.map(|hit| search.rebuild_path(hit)).transpose()?;
     }
@@ -95,10 +122,10 @@ pub(crate) fn explore_within(
 
 fn run(search: &Mutex<Search<'_>>, tally: &Tally) -> Result<(), SearchError> {
     let mut expansion = Expansion::new(tally);
-    let mut initial = RowBuffer::new(tally.graph.row_bytes());
-    tally.graph.initial(&mut initial);
-    for row in initial.as_rows().iter() {
-        lock(search).enqueue(hash_row(row), row, 0)?;
+    if !lock(search).take_up()? {
+        let mut initial = RowBuffer::new(tally.graph.row_bytes());
+        tally.graph.initial(&mut initial);
+        lock(search).enqueue_all(initial.as_rows(), 0)?;
     }
     while !tally.is_over() {
         let n_waiting = lock(search).begin_turn()?;
@@ -108,10 +135,17 @@ fn run(search: &Mutex<Search<'_>>, tally: &Tally) -> Result<(), SearchError> {
         // Whoever finds the queue empty goes home, while another may be about to fill it again.
         while lock(search).has_work() && !tally.is_over() {
             expansion.expand_shared(search, n_waiting)?;
+            let mut search = lock(search);
+            if search.is_pausing && !tally.is_stopped() {
+                search.publish()?;
+            }
         }
         if !tally.is_stopped() {
             lock(search).end_turn()?;
         }
+    }
+    if tally.limit().is_some() {
+        lock(search).publish()?;
     }
     Ok(())
 }
@@ -131,34 +165,77 @@ struct Search<'s> {
     rejected: RowBuffer,
     /// Whether a table was ever too small, so that the largest one is taken at once.
     wants_largest: bool,
+    identity: Identity,
+    /// Space for the signature of a state.
+    entry: Vec<u8>,
+    publisher: Publisher<'s>,
+    /// Whether states were taken since something was published.
+    has_taken: bool,
+    /// Whether nobody takes states any more, so that something can be published.
+    is_pausing: bool,
 }
 
 impl<'s> Search<'s> {
-    fn new(tally: &'s Tally<'s>, disk: &'s dyn Disk, table: Table, shares: &Shares) -> Result<Self, SearchError> {
+    fn new(
+        tally: &'s Tally<'s>,
+        disk: &'s dyn Disk,
+        table: Table,
+        identity: Identity,
+        shares: &Shares,
+    ) -> Result<Self, SearchError> {
         let (width, budget) = (tally.graph.row_bytes(), tally.context.budget);
-        let entries = Entries { row_bytes: width, has_parents: !tally.goals.is_empty() };
+        let entries = Entries { row_bytes: width, has_parents: !tally.goals.is_empty() && !identity.is_compact() };
         let log = RowLogOptions::within(entries.bytes(), 2 * shares.transfer_bytes, FileKind::Table);
         Ok(Self {
             tally,
             entries,
-            partitions: Partitions::new(disk, entries, log, shares.pending_bytes, budget),
-            table: HashTable::new(table, width, shares.table_bytes, budget)?,
+            partitions: Partitions::new(disk, (entries, identity), log, shares.pending_bytes, budget),
+            table: HashTable::new(table, identity.key_bytes(), shares.table_bytes, budget)?,
             active: 0,
             is_full: false,
             taken: RowBuffer::new(entries.bytes()),
             hashes: Vec::new(),
             rejected: RowBuffer::new(entries.bytes()),
             wants_largest: false,
+            identity,
+            entry: Vec::new(),
+            publisher: Publisher::new(tally.context, disk, "part", shares.publish_after),
+            has_taken: false,
+            is_pausing: false,
         })
     }
 
-    /// Puts a state into the queue of its partition.
-    fn enqueue(&mut self, hash: u64, row: &[u8], parent: u64) -> Result<(), SearchError> {
-        let place = self.partitions.partition_of(hash);
-        if place == self.active && self.table.contains(hash, row) {
-            return Ok(());
+    /// Puts states into the queues of their partitions.
+    fn enqueue_all(&mut self, rows: Rows<'_>, parent: u64) -> Result<(), SearchError> {
+        for row in rows.iter() {
+            let key = self.identity.key(self.identity.entry(row, &mut self.entry));
+            let hash = hash_row(key);
+            let place = self.partitions.partition_of(hash);
+            if place != self.active || !self.table.contains(hash, key) {
+                self.partitions.enqueue(place, row, parent)?;
+            }
         }
-        self.partitions.enqueue(place, row, parent)
+        Ok(())
+    }
+
+    /// Publishes how far the search is. Nobody has taken states and not put their successors.
+    fn publish(&mut self) -> Result<(), SearchError> {
+        let Self { tally, partitions, publisher, .. } = self;
+        publisher.publish(|manifest, _| {
+            tally.note(manifest);
+            Ok(partitions.note(manifest)?)
+        })?;
+        (self.has_taken, self.is_pausing) = (false, false);
+        self.begin_phase("expand");
+        Ok(())
+    }
+
+    /// Takes up what was published; false if nothing was.
+    fn take_up(&mut self) -> Result<bool, SearchError> {
+        let Some(manifest) = self.publisher.take_up()? else { return Ok(false) };
+        self.tally.restore(&manifest)?;
+        self.partitions.take_up(&manifest)?;
+        Ok(true)
     }
 
     /// Loads the partition with the longest queue into the table; how many states that queue has.
@@ -179,7 +256,7 @@ impl<'s> Search<'s> {
             if entries.is_empty() {
                 break;
             }
-            if !self.table.insert_distinct(entries.iter().map(|entry| self.entries.row(entry))) {
+            if !self.table.insert_distinct(entries.iter().map(|entry| self.identity.key(entry))) {
                 self.is_full = true;
                 break;
             }
@@ -212,7 +289,7 @@ impl<'s> Search<'s> {
         let mut initial = RowBuffer::new(graph.row_bytes());
         graph.initial(&mut initial);
         let mut expander = graph.expander();
-        let mut edges = Edges::bounded(graph.row_bytes(), BATCH_BYTES);
+        let mut edges = batch_edges(graph, self.tally.context);
         let mut path = Vec::new();
         let hash = hash_row(&hit.row);
         let mut next = self.partitions.find(hash, |row| Ok(row == hit.row))?;
@@ -242,12 +319,18 @@ impl<'s> Search<'s> {
 impl Work for Search<'_> {
     /// Takes states from the queue that are not in the table, and puts them there.
     fn take(&mut self, batch: &mut RowBuffer) -> Result<(), SearchError> {
+        self.is_pausing |= self.has_taken && self.publisher.is_due();
+        if self.is_pausing {
+            return Ok(());
+        }
+        self.has_taken = true;
         while batch.len() < BATCH_ROWS && self.has_work() {
             let Partition { visited, waiting, .. } = &mut self.partitions.all[self.active];
             self.taken.clear();
             self.hashes.clear();
             waiting.take(BATCH_ROWS - batch.len(), &mut |entry| {
-                let hash = hash_row(self.entries.row(entry));
+                let key = self.identity.key(self.identity.entry(self.entries.row(entry), &mut self.entry));
+                let hash = hash_row(key);
                 self.table.prefetch(hash);
                 self.taken.push(entry);
                 self.hashes.push(hash);
@@ -255,12 +338,13 @@ impl Work for Search<'_> {
             })?;
             for (entry, hash) in self.taken.as_rows().iter().zip(&self.hashes) {
                 let row = self.entries.row(entry);
-                let inserted = if self.is_full { Err(TableFull::Memory) } else { self.table.insert(*hash, row) };
+                let key = self.identity.key(self.identity.entry(row, &mut self.entry));
+                let inserted = if self.is_full { Err(TableFull::Memory) } else { self.table.insert(*hash, key) };
                 match inserted {
                     Ok(true) => {
                         self.tally.add_states(1);
                         batch.push(row);
-                        visited.push(entry)?;
+                        visited.push(if self.identity.is_compact() { key } else { entry })?;
                     }
                     Ok(false) => {}
                     Err(_) => {
@@ -281,9 +365,7 @@ impl Work for Search<'_> {
     fn put(&mut self, from: Rows<'_>, edges: &Edges) -> Result<(), SearchError> {
         for (i, source) in from.iter().enumerate() {
             let parent = if self.entries.has_parents { hash_row(source) } else { 0 };
-            for target in edges.targets_of(i).iter() {
-                self.enqueue(hash_row(target), target, parent)?;
-            }
+            self.enqueue_all(edges.targets_of(i), parent)?;
         }
         Ok(())
     }

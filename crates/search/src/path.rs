@@ -3,11 +3,15 @@
 //! Nothing is kept to remember by which edge a state was found. Among the states of the level before, one that has an edge to the state is
 //! looked for by expanding them again. That costs at most one more expansion of each state, only where there is something to show, and
 //! saves a number per state everywhere else.
+//!
+//! Searches that do not keep the states of each level only know that there is a goal; a search of its own finds the way to a nearest one ([`find_paths`]).
 
-use crate::SearchError;
-use crate::expansion::{BATCH_BYTES, BATCH_ROWS};
+use crate::expansion::{BATCH_ROWS, batch_edges};
 use crate::tally::{Hit, Tally};
-use lariat_graph::{Edges, Expander, Rows};
+use crate::{Context, Exploration, Extent, Goal, SearchError, ebfs, ram};
+use lariat_base::Limit;
+use lariat_graph::{Edges, Expander, Graph, Rows};
+use lariat_storage::Manifest;
 
 /// Where the states of each level are.
 pub(crate) trait Levels {
@@ -19,6 +23,40 @@ pub(crate) trait Levels {
     ) -> Result<(), SearchError>;
 }
 
+/// For each goal that was met, the state that meets it: the path is still to be found.
+pub(crate) fn met_goals(tally: &Tally) -> Vec<Option<Vec<Vec<u8>>>> {
+    tally.take_hits().into_iter().map(|hit| hit.map(|hit| vec![hit.row])).collect()
+}
+
+/// Finds a nearest state for each goal that was met, and the path to it, now that the memory is free again: most are not far away.
+pub(crate) fn find_paths(
+    graph: &dyn Graph,
+    goals: &[Goal],
+    exploration: &mut Exploration,
+    context: &Context,
+) -> Result<(), SearchError> {
+    for (goal, path) in goals.iter().zip(&mut exploration.paths) {
+        if path.is_some() {
+            context.begin_phase("path");
+            let mut found = ram::explore(graph, &[*goal], Extent::UntilGoals, context)?;
+            *path = found.paths.pop().flatten();
+            if let (None, Some(Limit::Memory), Some(disk)) = (&path, found.limit, context.disk) {
+                found = ebfs::explore_beside(graph, &[*goal], Extent::UntilGoals, context)?;
+                *path = found.paths.pop().flatten();
+                // What was published stays, for a crash while the next goal is looked for.
+                Manifest::open(disk, context.budget)?;
+            }
+            match (&path, found.limit) {
+                (Some(_), _) => {}
+                // It is known that there is such a state, and not how it is reached.
+                (None, Some(limit)) => (exploration.limit, exploration.complete) = (Some(limit), false),
+                (None, None) => return Err(SearchError::PathLost),
+            }
+        }
+    }
+    Ok(())
+}
+
 /// A path for each goal that was met.
 pub(crate) fn rebuild_paths(tally: &Tally, levels: &mut dyn Levels) -> Result<Vec<Option<Vec<Vec<u8>>>>, SearchError> {
     tally.take_hits().into_iter().map(|hit| hit.map(|hit| rebuild_path(tally, levels, hit)).transpose()).collect()
@@ -28,7 +66,7 @@ pub(crate) fn rebuild_paths(tally: &Tally, levels: &mut dyn Levels) -> Result<Ve
 fn rebuild_path(tally: &Tally, levels: &mut dyn Levels, hit: Hit) -> Result<Vec<Vec<u8>>, SearchError> {
     tally.context.begin_phase("path");
     let mut expander = tally.graph.expander();
-    let mut edges = Edges::bounded(hit.row.len(), BATCH_BYTES);
+    let mut edges = batch_edges(tally.graph, tally.context);
     let mut path = vec![hit.row];
     for level in (0..hit.level).rev() {
         let target = &path[path.len() - 1];

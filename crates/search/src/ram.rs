@@ -17,6 +17,7 @@
 //! Row + 3.05 bytes / load of the visited set per state; see [`lariat_storage::row_set`].
 
 use crate::disk::Handed;
+use crate::expansion::most_edge_bytes;
 use crate::path::{Levels, rebuild_paths};
 use crate::tally::{Tally, lock};
 use crate::{Context, Exploration, Extent, Goal, SearchError};
@@ -219,7 +220,7 @@ impl<'w> Worker<'w> {
             me,
             recent: Recent::new(width),
             expander: shared.tally.graph.expander(),
-            edges: Edges::bounded(width, BATCH_BYTES),
+            edges: Edges::bounded(width, BATCH_BYTES).within(most_edge_bytes(shared.tally.context, BATCH_BYTES)),
             found: shared.parts.iter().map(found).collect(),
             order: Vec::new(),
             n_to_store: 1,

@@ -67,7 +67,7 @@ pub(crate) fn way(graph: &dyn Graph, from: Rows<'_>, to: &[Vec<u8>], context: &C
     {
         // What an earlier search of this kind left goes; what is published stays.
         Manifest::open(disk, context.budget)?;
-        found = ebfs::explore(&towards, &goals, Extent::UntilGoals, context)?;
+        found = ebfs::explore_beside(&towards, &goals, Extent::UntilGoals, context)?;
         Manifest::open(disk, context.budget)?;
     }
     match (found.paths.pop().flatten(), found.limit) {

@@ -118,6 +118,7 @@ impl<'t> Tally<'t> {
             if let Some(hit) = hit {
                 let digits: String = hit.row.iter().map(|byte| format!("{byte:02x}")).collect();
                 manifest.set_text(&format!("goal-{i}"), &digits);
+                manifest.set_number(&format!("goal-level-{i}"), hit.level as u64);
             }
         }
     }
@@ -132,7 +133,8 @@ impl<'t> Tally<'t> {
             let digits = manifest.text(&format!("goal-{i}")).unwrap_or_default();
             let bytes = digits.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).unwrap_or_default());
             let row: Vec<u8> = bytes.filter_map(|pair| u8::from_str_radix(pair, 16).ok()).collect();
-            *hit = (!row.is_empty()).then_some(Hit { row, level: 0 });
+            let level = manifest.number(&format!("goal-level-{i}")).unwrap_or(0) as usize;
+            *hit = (!row.is_empty()).then_some(Hit { row, level });
         }
         Ok(())
     }
@@ -188,6 +190,13 @@ impl<'t> Tally<'t> {
     /// Corrects the number of states.
     pub(crate) fn set_states(&self, n: u64) {
         self.states.store(n, Ordering::Relaxed);
+    }
+
+    /// Corrects what expanded states counted.
+    pub(crate) fn set_expanded(&self, transitions: u64, deadlocks: u64, accepting: u64) {
+        self.transitions.store(transitions, Ordering::Relaxed);
+        self.deadlocks.store(deadlocks, Ordering::Relaxed);
+        self.accepting.store(accepting, Ordering::Relaxed);
     }
 
     /// From now on states are expanded for the first time, or were counted before.

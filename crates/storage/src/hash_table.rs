@@ -29,8 +29,9 @@ const ROWS_MIN: usize = 64;
 /// Rows that are looked for together.
 const CHUNK_ROWS: usize = 32;
 
-/// A set of rows of one width.
+/// A set of rows of one width. They are told apart by their *key*, which is their first bytes, or all.
 pub struct HashTable<'b> {
+    key_bytes: usize,
     row_bytes: usize,
     memory_bytes: usize,
     budget: &'b MemoryBudget,
@@ -43,10 +44,15 @@ enum Kind<'b> {
 }
 
 impl<'b> Kind<'b> {
-    fn new(table: Table, capacity: usize, row_bytes: usize, budget: &'b MemoryBudget) -> Result<Self, StorageError> {
+    fn new(
+        table: Table,
+        capacity: usize,
+        (key_bytes, row_bytes): (usize, usize),
+        budget: &'b MemoryBudget,
+    ) -> Result<Self, StorageError> {
         Ok(match table {
-            Table::Chained => Kind::Chained(Chained::new(capacity, row_bytes, budget)?),
-            Table::Open => Kind::Open(Open::new(capacity, row_bytes, budget)?),
+            Table::Chained => Kind::Chained(Chained::new(capacity, (key_bytes, row_bytes), budget)?),
+            Table::Open => Kind::Open(Open::new(capacity, (key_bytes, row_bytes), budget)?),
         })
     }
 
@@ -97,8 +103,18 @@ impl<'b> HashTable<'b> {
         memory_bytes: usize,
         budget: &'b MemoryBudget,
     ) -> Result<Self, StorageError> {
-        let rows = Kind::new(table, ROWS_MIN, row_bytes, budget)?;
-        Ok(Self { row_bytes, memory_bytes, budget, rows })
+        Self::with_keys(table, (row_bytes, row_bytes), memory_bytes, budget)
+    }
+
+    /// The same for rows that are told apart by their first `key_bytes`. Hashes are those of keys, and rows that are looked for need not have more than the key.
+    pub fn with_keys(
+        table: Table,
+        (key_bytes, row_bytes): (usize, usize),
+        memory_bytes: usize,
+        budget: &'b MemoryBudget,
+    ) -> Result<Self, StorageError> {
+        let rows = Kind::new(table, ROWS_MIN, (key_bytes, row_bytes), budget)?;
+        Ok(Self { key_bytes, row_bytes, memory_bytes, budget, rows })
     }
 
     /// How many rows are in the set.
@@ -133,7 +149,7 @@ impl<'b> HashTable<'b> {
         let (table, capacity) = (self.rows.table(), rows_expected.clamp(ROWS_MIN, self.capacity_max()));
         // The old memory goes before the new one comes.
         self.rows = Kind::Chained(Chained::empty(self.budget));
-        self.rows = Kind::new(table, capacity, self.row_bytes, self.budget)?;
+        self.rows = Kind::new(table, capacity, (self.key_bytes, self.row_bytes), self.budget)?;
         Ok(())
     }
 
@@ -154,10 +170,12 @@ impl<'b> HashTable<'b> {
         if 3 * capacity > self.capacity_max() {
             return false;
         }
-        let Ok(mut larger) = Kind::new(self.rows.table(), 2 * capacity, self.row_bytes, self.budget) else {
+        let widths = (self.key_bytes, self.row_bytes);
+        let Ok(mut larger) = Kind::new(self.rows.table(), 2 * capacity, widths, self.budget) else {
             return false;
         };
-        let moved = self.rows.for_each(|row| larger.insert(crate::hash_row(row), row).map(|_| ()).ok_or(()));
+        let hash = |row: &[u8]| crate::hash_row(&row[..self.key_bytes]);
+        let moved = self.rows.for_each(|row| larger.insert(hash(row), row).map(|_| ()).ok_or(()));
         if moved.is_ok() {
             self.rows = larger;
         }
@@ -224,7 +242,7 @@ impl<'b> HashTable<'b> {
     ) -> usize {
         let mut n = 0;
         for (place, row) in chunk.iter_mut().zip(rows) {
-            let hash = crate::hash_row(row);
+            let hash = crate::hash_row(&row[..self.key_bytes]);
             self.prefetch(hash);
             *place = (hash, row);
             n += 1;

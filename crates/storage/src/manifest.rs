@@ -15,7 +15,7 @@ mod text;
 use crate::StorageError;
 use lariat_base::MemoryBudget;
 use lariat_disk::{AlignedBuffer, Disk, DiskError, FileKind, PAGE_BYTES};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The name of the published manifest.
 pub const MANIFEST: &str = "manifest";
@@ -154,8 +154,9 @@ impl Manifest {
 
     /// Removes all files that it does not name, but for the published manifest. Nobody may be using them.
     pub fn remove_others(&self, disk: &dyn Disk) -> Result<(), StorageError> {
+        let named: BTreeSet<&str> = self.files.iter().map(|file| file.name.as_str()).collect();
         for file in disk.list()? {
-            if file.name != MANIFEST && !self.files.iter().any(|named| named.name == file.name) {
+            if file.name != MANIFEST && !named.contains(file.name.as_str()) {
                 disk.remove(&file.name)?;
             }
         }

@@ -60,6 +60,16 @@ impl<'b> PositionTable<'b> {
         self.n_slots / 5 * 4
     }
 
+    /// The rows that it has room for if it is given all its memory.
+    pub fn capacity_max(&self) -> usize {
+        (self.n_slots_max / 5 * 4).min(POSITION_MAX as usize)
+    }
+
+    /// Forgets all rows, and gives the memory back.
+    pub fn clear(&mut self) -> Result<(), StorageError> {
+        self.allocate(SLOTS_MIN)
+    }
+
     /// Whether another row needs [`PositionTable::begin_larger`] before.
     pub fn is_full(&self) -> bool {
         self.n_rows >= self.n_slots / 5 * 4

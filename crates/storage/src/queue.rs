@@ -9,8 +9,8 @@
 //! # Cost
 //! The memory of a log that grows, and that of a reader while rows are taken. Each row that is not taken soon is written and read once.
 
-use crate::StorageError;
 use crate::row_log::{RowLog, RowLogOptions, RowLogReader};
+use crate::{Manifest, StorageError};
 use lariat_base::MemoryBudget;
 use lariat_base::rows::Rows;
 use lariat_disk::Disk;
@@ -96,10 +96,10 @@ impl<'b> RowQueue<'b> {
         Ok(rows)
     }
 
-    /// Removes the log that was read to its end.
+    /// Removes the log that was read to its end; one that a manifest names stays until the next one is published.
     fn end_first(&mut self) -> Result<(), StorageError> {
         match self.first.take() {
-            Some(first) if first.has_file() => {
+            Some(first) if first.has_file() && !first.is_noted() => {
                 let name = first.name().to_owned();
                 drop(first);
                 Ok(self.disk.remove(&name)?)
@@ -114,6 +114,56 @@ impl<'b> RowQueue<'b> {
             self.end_first()?;
         }
         self.last.rest()
+    }
+
+    /// Makes all rows survive a crash, and notes them under a role. Files of an earlier manifest that this one does not name are the caller's to remove
+    /// when it is published.
+    pub fn note(&mut self, manifest: &mut Manifest, role: &str) -> Result<(), StorageError> {
+        self.copy_first()?;
+        manifest.set_number(&format!("{role}-logs"), self.middle.len() as u64);
+        for (i, log) in self.middle.iter_mut().enumerate() {
+            log.note(manifest, &format!("{role}-{i}"))?;
+        }
+        self.last.note_growing(manifest, &format!("{role}-last"))?;
+        manifest.set_number(&format!("{role}-named"), self.n_logs);
+        Ok(())
+    }
+
+    /// Puts what is left of the log that is being read into one of its own, which is on disk as a whole.
+    fn copy_first(&mut self) -> Result<(), StorageError> {
+        let Some(first) = &mut self.first else { return Ok(()) };
+        let name = format!("{}-{}", self.name, self.n_logs);
+        let mut copy = RowLog::new(self.disk, &name, self.options, self.budget);
+        self.n_logs += 1;
+        loop {
+            let rows = first.next_rows()?;
+            if rows.is_empty() {
+                break;
+            }
+            copy.extend(rows)?;
+        }
+        self.end_first()?;
+        if !copy.is_empty() {
+            copy.rest()?;
+            self.middle.push_front(copy);
+        }
+        Ok(())
+    }
+
+    /// Takes up what was noted under a role. The queue must be empty.
+    pub fn take_up(&mut self, manifest: &Manifest, role: &str) -> Result<(), StorageError> {
+        self.n_logs = manifest.number(&format!("{role}-named"))?;
+        for i in 0..manifest.number(&format!("{role}-logs"))? {
+            let mut log = RowLog::new(self.disk, &self.name, self.options, self.budget);
+            log.take_up(manifest, &format!("{role}-{i}"))?;
+            self.rows += log.len();
+            self.middle.push_back(log);
+        }
+        // Its name is new; the files that it may have are named already.
+        self.next_log();
+        self.last.take_up(manifest, &format!("{role}-last"))?;
+        self.rows += self.last.len();
+        Ok(())
     }
 }
 

@@ -15,13 +15,14 @@
 //! `docs/formats.md`, plain blocks.
 
 mod find;
+mod note;
 mod reader;
 
 pub use find::RowFinder;
 pub use reader::RowLogReader;
 
+use crate::StorageError;
 use crate::block_file::block;
-use crate::{Manifest, ManifestFile, StorageError};
 use lariat_base::MemoryBudget;
 use lariat_base::rows::Rows;
 use lariat_disk::{AlignedBuffer, Disk, DiskFile, FileKind, PAGE_BYTES, Pending};
@@ -128,6 +129,16 @@ pub struct RowLog<'b> {
     tail: Option<AlignedBuffer<'b>>,
     /// The tail that was written last, and whose memory is the next one's.
     under_way: Option<Pending<'b>>,
+    noted: Noted,
+}
+
+/// What a manifest says of a log.
+#[derive(Default)]
+struct Noted {
+    /// The rows that there were.
+    rows: Option<u64>,
+    /// The file that has the block which was not full then.
+    end: Option<String>,
 }
 
 impl<'b> RowLog<'b> {
@@ -136,7 +147,7 @@ impl<'b> RowLog<'b> {
         let rows_per_block = options.rows_per_block();
         assert!(rows_per_block > 0, "a block of {} bytes has no room for a row", options.block_bytes);
         let blocks = Blocks { options, rows_per_block, name: name.to_owned(), file: None };
-        Self { disk, budget, blocks, rows: 0, tail_first: 0, tail: None, under_way: None }
+        Self { disk, budget, blocks, rows: 0, tail_first: 0, tail: None, under_way: None, noted: Noted::default() }
     }
 
     /// How many rows it has.
@@ -275,38 +286,15 @@ impl<'b> RowLog<'b> {
     pub fn into_reader(mut self, buffers: usize) -> Result<RowLogReader<'b>, StorageError> {
         self.settle()?;
         let in_tail = self.tail.take().map(|tail| (self.tail_first, tail));
-        Ok(RowLogReader::new(self.blocks, 0..self.rows, in_tail, buffers, self.budget))
-    }
-
-    /// Writes everything to disk so that it survives a crash, and notes the file under a role.
-    pub fn note(&mut self, manifest: &mut Manifest, role: &str) -> Result<(), StorageError> {
-        self.rest()?;
-        manifest.set_number(&format!("{role}-block-bytes"), self.blocks.options.block_bytes as u64);
-        if let Some(file) = &self.blocks.file {
-            file.sync()?;
-            let (role, name) = (role.to_owned(), self.blocks.name.clone());
-            manifest.add_file(ManifestFile { role, name, rows: self.rows, bytes: self.bytes() });
-        }
-        Ok(())
-    }
-
-    /// Takes up what was noted under a role: as many rows as there were then. The log must be empty.
-    pub fn take_up(&mut self, manifest: &Manifest, role: &str) -> Result<(), StorageError> {
-        for noted in manifest.files_of(role) {
-            self.blocks.options.block_bytes = manifest.number(&format!("{role}-block-bytes"))? as usize;
-            self.blocks.rows_per_block = self.blocks.options.rows_per_block();
-            let file = self.disk.open(&noted.name, self.blocks.options.kind)?;
-            (self.blocks.name, self.blocks.file) = (noted.name.clone(), Some(file));
-            (self.rows, self.tail_first) = (noted.rows, self.blocks.block_of(noted.rows));
-        }
-        Ok(())
+        let is_noted = self.is_noted();
+        Ok(RowLogReader::new(self.blocks, 0..self.rows, in_tail, buffers, self.budget).noted(is_noted))
     }
 
     /// Forgets all rows, and removes the file. Nobody may be reading it.
     pub fn clear(&mut self) -> Result<(), StorageError> {
         self.settle()?;
         self.tail = None;
-        (self.rows, self.tail_first) = (0, 0);
+        (self.rows, self.tail_first, self.noted) = (0, 0, Noted::default());
         if self.blocks.file.take().is_some() {
             self.disk.remove(&self.blocks.name)?;
         }

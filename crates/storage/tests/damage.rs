@@ -7,7 +7,8 @@ use lariat_disk::{DiskError, FaultPlan, FaultyDisk};
 use lariat_storage::stream::RowStream;
 use lariat_storage::{Run, RunOptions, RunReader, RunWriter, StorageError};
 
-const OPTIONS: RunOptions = RunOptions { row_bytes: 5, value_bytes: 2, block_bytes: 4096, group_rows: 700, buffers: 2 };
+const OPTIONS: RunOptions =
+    RunOptions { row_bytes: 5, value_bytes: 2, block_bytes: 4096, group_rows: 700, buffers: 2, blocks_at_once: 1 };
 
 fn rows() -> Vec<(u64, u16)> {
     let mut random = Random::new(1);

@@ -38,7 +38,7 @@ fn rows<K: Key, V: Value>() -> Vec<(K, V)> {
 }
 
 fn options(row_bytes: usize, value_bytes: usize) -> RunOptions {
-    RunOptions { row_bytes, value_bytes, block_bytes: 4096, group_rows: 300, buffers: 2 }
+    RunOptions { row_bytes, value_bytes, block_bytes: 4096, group_rows: 300, buffers: 2, blocks_at_once: 1 }
 }
 
 fn written<K: Key, V: Value>(options: &RunOptions) -> Vec<u8> {

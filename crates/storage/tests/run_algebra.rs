@@ -36,6 +36,7 @@ fn options(width: usize, value_bytes: usize, random: &mut Random) -> RunOptions 
         block_bytes: [4096, 8192][random.below(2)],
         group_rows,
         buffers: 1 + random.below(3),
+        blocks_at_once: 1 + random.below(3),
     }
 }
 

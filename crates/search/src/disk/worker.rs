@@ -3,7 +3,7 @@
 use super::Shared;
 use super::frontier::Taken;
 use crate::SearchError;
-use crate::expansion::{BATCH_BYTES, BATCH_ROWS};
+use crate::expansion::{BATCH_ROWS, batch_edges};
 use lariat_graph::{Edges, Expander, RowBuffer, Rows};
 use lariat_storage::sort::{drop_duplicates, sort_rows};
 use lariat_storage::{Key, KeyCache, ReservedVec, hash_row};
@@ -44,7 +44,7 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
             words: ReservedVec::new(budget),
             batch: Vec::with_capacity(BATCH_ROWS),
             rows: RowBuffer::new(width),
-            edges: Edges::bounded(width, BATCH_BYTES),
+            edges: batch_edges(shared.graph, shared.context),
             labels: Vec::new(),
             found: Vec::new(),
         })
@@ -204,7 +204,7 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
             shared.tally.check_labels(rows, &self.labels, 0);
         }
         shared.tally.progress();
-        let empty = Edges::bounded(rows.width(), BATCH_BYTES);
+        let empty = Edges::new(rows.width());
         let edges = std::mem::replace(&mut self.edges, empty);
         let found = self.find(edges.targets());
         self.edges = edges;

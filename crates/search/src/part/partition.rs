@@ -5,9 +5,10 @@
 
 use super::pending::Waiting;
 use crate::SearchError;
+use crate::compact::Identity;
 use lariat_base::MemoryBudget;
 use lariat_disk::{Disk, FileKind};
-use lariat_storage::{RowLog, RowLogOptions, RowQueue, StorageError, hash_row};
+use lariat_storage::{Manifest, RowLog, RowLogOptions, RowQueue, StorageError, hash_row};
 
 /// Transfers that a reader has in memory.
 pub(super) const READ_BUFFERS: usize = 2;
@@ -16,12 +17,18 @@ const OTHER_BITS: u64 = 0xD6E8_FEB8_6659_FD93;
 /// A queue has room for this many entries in memory at least.
 const ENTRIES_MIN: usize = 16;
 
-/// What is stored: a state, and where it was found from if that is wanted.
+/// What waits: a state, and where it was found from if that is wanted.
 #[derive(Clone, Copy)]
 pub(super) struct Entries {
     pub(super) row_bytes: usize,
     pub(super) has_parents: bool,
 }
+
+/// What is noted of each partition, behind its place.
+const PARTITIONS: &str = "partitions";
+const MADE: &str = "made";
+const DEPTH: &str = "depth";
+const PREFIX: &str = "prefix";
 
 impl Entries {
     pub(super) fn bytes(&self) -> usize {
@@ -59,6 +66,7 @@ pub(super) struct Partitions<'b> {
     disk: &'b dyn Disk,
     budget: &'b MemoryBudget,
     entries: Entries,
+    identity: Identity,
     log: RowLogOptions,
     pending_bytes: usize,
     /// Partitions so far, by which files are named.
@@ -69,13 +77,23 @@ impl<'b> Partitions<'b> {
     /// A single partition; `pending_bytes` are for all queues in memory.
     pub(super) fn new(
         disk: &'b dyn Disk,
-        entries: Entries,
+        (entries, identity): (Entries, Identity),
         log: RowLogOptions,
         pending_bytes: usize,
         budget: &'b MemoryBudget,
     ) -> Self {
-        let (all, directory) = (Vec::new(), vec![0]);
-        let mut partitions = Self { all, directory, depth: 0, disk, budget, entries, log, pending_bytes, n_made: 0 };
+        let mut partitions = Self {
+            all: Vec::new(),
+            directory: vec![0],
+            depth: 0,
+            disk,
+            budget,
+            entries,
+            identity,
+            log,
+            pending_bytes,
+            n_made: 0,
+        };
         let first = partitions.make(0, 0);
         partitions.all.push(first);
         partitions
@@ -84,13 +102,19 @@ impl<'b> Partitions<'b> {
     fn make(&mut self, depth: u32, prefix: u64) -> Partition<'b> {
         let number = self.n_made;
         self.n_made += 1;
-        let visited = RowLog::new(self.disk, &format!("visited-{number}"), self.log, self.budget);
+        let visited = RowLogOptions { row_bytes: self.visited_bytes(), ..self.log };
+        let visited = RowLog::new(self.disk, &format!("visited-{number}"), visited, self.budget);
         let options = RowLogOptions { kind: FileKind::Queue, ..self.log };
         let queue = RowQueue::new(self.disk, &format!("queue-{number}"), options, self.budget);
         Partition { depth, prefix, visited, waiting: Waiting::new(self.entries, queue, self.budget) }
     }
 
-    /// Where the partition of a state with this hash is.
+    /// The bytes of what is stored of a visited state: what waited, or its signature.
+    fn visited_bytes(&self) -> usize {
+        if self.identity.is_compact() { self.identity.key_bytes() } else { self.entries.bytes() }
+    }
+
+    /// Where the partition of a state is, by the hash of its key.
     #[inline]
     pub(super) fn partition_of(&self, hash: u64) -> usize {
         // A shift by 64 would be undefined.
@@ -132,19 +156,21 @@ impl<'b> Partitions<'b> {
                 break;
             }
             for entry in entries.iter() {
-                let place = self.partition_of(hash_row(self.entries.row(entry)));
+                let place = self.partition_of(hash_row(self.identity.key(entry)));
                 self.all[place].visited.push(entry)?;
             }
         }
         drop(reader);
-        old.visited.clear()?;
+        old.visited.discard()?;
         self.all[place].visited.rest()?;
         self.all[new].visited.rest()?;
-        let entries = self.entries;
+        let (entries, identity) = (self.entries, self.identity);
+        let mut space = Vec::new();
         while old.waiting.len() > 0 {
             old.waiting.take(usize::MAX, &mut |entry| {
                 let row = entries.row(entry);
-                self.enqueue(self.partition_of(hash_row(row)), row, entries.parent(entry))
+                let hash = hash_row(identity.key(identity.entry(row, &mut space)));
+                self.enqueue(self.partition_of(hash), row, entries.parent(entry))
             })?;
         }
         // The file that was read last goes, too.
@@ -179,5 +205,40 @@ impl<'b> Partitions<'b> {
                 }
             }
         }
+    }
+
+    /// Notes all partitions; everything is on disk then.
+    pub(super) fn note(&mut self, manifest: &mut Manifest) -> Result<(), StorageError> {
+        manifest.set_number(PARTITIONS, self.all.len() as u64);
+        manifest.set_number(MADE, self.n_made);
+        for (i, partition) in self.all.iter_mut().enumerate() {
+            manifest.set_number(&format!("{DEPTH}-{i}"), u64::from(partition.depth));
+            manifest.set_number(&format!("{PREFIX}-{i}"), partition.prefix);
+            partition.visited.note_growing(manifest, &format!("visited-{i}"))?;
+            partition.waiting.note(manifest, &format!("waiting-{i}"))?;
+        }
+        Ok(())
+    }
+
+    /// Takes up what was noted, in place of the single partition that there is.
+    pub(super) fn take_up(&mut self, manifest: &Manifest) -> Result<(), StorageError> {
+        self.all.clear();
+        self.n_made = manifest.number(MADE)?;
+        for i in 0..manifest.number(PARTITIONS)? {
+            let depth = manifest.number(&format!("{DEPTH}-{i}"))? as u32;
+            let mut partition = self.make(depth, manifest.number(&format!("{PREFIX}-{i}"))?);
+            partition.visited.take_up(manifest, &format!("visited-{i}"))?;
+            partition.visited.rest()?;
+            partition.waiting.take_up(manifest, &format!("waiting-{i}"))?;
+            self.depth = self.depth.max(depth);
+            self.all.push(partition);
+        }
+        self.directory = vec![0; 1 << self.depth];
+        for (place, partition) in self.all.iter().enumerate() {
+            let open = self.depth - partition.depth;
+            let first = (partition.prefix as usize) << open;
+            self.directory[first..first + (1 << open)].fill(place as u32);
+        }
+        Ok(())
     }
 }

@@ -4,7 +4,7 @@ use super::partition::Entries;
 use crate::SearchError;
 use lariat_base::MemoryBudget;
 use lariat_graph::Rows;
-use lariat_storage::{ReservedVec, RowQueue, StorageError, hash_row};
+use lariat_storage::{Manifest, ReservedVec, RowQueue, StorageError, hash_row};
 
 pub(super) struct Waiting<'b> {
     entries: Entries,
@@ -51,6 +51,19 @@ impl<'b> Waiting<'b> {
         self.queue.extend(Rows::new(&self.pending[self.front..], self.entries.bytes()))?;
         self.pending = ReservedVec::new(self.budget);
         self.front = 0;
+        self.queue.rest()
+    }
+
+    /// Notes everything under a role; it is all on disk then.
+    pub(super) fn note(&mut self, manifest: &mut Manifest, role: &str) -> Result<(), StorageError> {
+        self.spill()?;
+        self.queue.note(manifest, role)?;
+        self.queue.rest()
+    }
+
+    /// Takes up what was noted under a role.
+    pub(super) fn take_up(&mut self, manifest: &Manifest, role: &str) -> Result<(), StorageError> {
+        self.queue.take_up(manifest, role)?;
         self.queue.rest()
     }
 

@@ -13,6 +13,7 @@ use lariat_base::MemoryBudget;
 const GONE: u32 = 1 << 31;
 
 pub(super) struct Chained<'b> {
+    key_bytes: usize,
     row_bytes: usize,
     capacity: usize,
     rows: ReservedVec<'b, u8>,
@@ -26,15 +27,19 @@ pub(super) struct Chained<'b> {
 impl<'b> Chained<'b> {
     pub(super) fn empty(budget: &'b MemoryBudget) -> Self {
         let (rows, links, heads) = (ReservedVec::new(budget), ReservedVec::new(budget), ReservedVec::new(budget));
-        Self { row_bytes: 1, capacity: 0, rows, links, heads, n_gone: 0 }
+        Self { key_bytes: 1, row_bytes: 1, capacity: 0, rows, links, heads, n_gone: 0 }
     }
 
-    pub(super) fn new(capacity: usize, row_bytes: usize, budget: &'b MemoryBudget) -> Result<Self, StorageError> {
+    pub(super) fn new(
+        capacity: usize,
+        (key_bytes, row_bytes): (usize, usize),
+        budget: &'b MemoryBudget,
+    ) -> Result<Self, StorageError> {
         let rows = ReservedVec::with_capacity(capacity * row_bytes, budget)?;
         let links = ReservedVec::with_capacity(capacity, budget)?;
         let mut heads = ReservedVec::with_capacity(capacity, budget)?;
         heads.resize(capacity, 0)?;
-        Ok(Self { row_bytes, capacity, rows, links, heads, n_gone: 0 })
+        Ok(Self { key_bytes, row_bytes, capacity, rows, links, heads, n_gone: 0 })
     }
 
     pub(super) fn capacity_within(memory_bytes: usize, row_bytes: usize) -> usize {
@@ -50,17 +55,18 @@ impl<'b> Chained<'b> {
     }
 
     #[inline]
-    fn row(&self, i: usize) -> &[u8] {
-        &self.rows[i * self.row_bytes..(i + 1) * self.row_bytes]
+    fn key(&self, i: usize) -> &[u8] {
+        &self.rows[i * self.row_bytes..i * self.row_bytes + self.key_bytes]
     }
 
     #[inline]
     pub(super) fn find(&self, hash: u64, row: &[u8]) -> Option<usize> {
+        let key = &row[..self.key_bytes];
         let mut next = *self.heads.get(spread(hash, self.heads.len()))?;
         while next != 0 {
             let i = next as usize - 1;
             let link = self.links[i];
-            if link & GONE == 0 && rows_equal(self.row(i), row) {
+            if link & GONE == 0 && rows_equal(self.key(i), key) {
                 return Some(i);
             }
             next = link & !GONE;

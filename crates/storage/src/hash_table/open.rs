@@ -18,6 +18,7 @@ const FULL: u8 = 1;
 const GONE: u8 = 2;
 
 pub(super) struct Open<'b> {
+    key_bytes: usize,
     slot_bytes: usize,
     n_slots: usize,
     capacity: usize,
@@ -28,12 +29,16 @@ pub(super) struct Open<'b> {
 }
 
 impl<'b> Open<'b> {
-    pub(super) fn new(capacity: usize, row_bytes: usize, budget: &'b MemoryBudget) -> Result<Self, StorageError> {
+    pub(super) fn new(
+        capacity: usize,
+        (key_bytes, row_bytes): (usize, usize),
+        budget: &'b MemoryBudget,
+    ) -> Result<Self, StorageError> {
         let n_slots = prime_from(slots_for(capacity));
         let slot_bytes = row_bytes + 1;
         let mut slots = ReservedVec::with_capacity(n_slots * slot_bytes, budget)?;
         slots.resize(n_slots * slot_bytes, EMPTY)?;
-        Ok(Self { slot_bytes, n_slots, capacity, slots, n_used: 0, n_gone: 0 })
+        Ok(Self { key_bytes, slot_bytes, n_slots, capacity, slots, n_used: 0, n_gone: 0 })
     }
 
     pub(super) fn capacity_within(memory_bytes: usize, row_bytes: usize) -> usize {
@@ -69,13 +74,14 @@ impl<'b> Open<'b> {
     /// The slot that has the row, or the empty one where its search ended.
     #[inline]
     fn probe(&self, hash: u64, row: &[u8]) -> Result<usize, usize> {
+        let key = &row[..self.key_bytes];
         let mut place = spread(hash, self.n_slots);
         let step = self.step(hash);
         loop {
             let slot = self.slot(place);
             match slot[0] {
                 EMPTY => return Err(place),
-                FULL if rows_equal(&slot[1..], row) => return Ok(place),
+                FULL if rows_equal(&slot[1..=self.key_bytes], key) => return Ok(place),
                 _ => {}
             }
             place = self.after(place, step);

@@ -25,6 +25,8 @@ pub struct RowLogReader<'b> {
     under_way: VecDeque<(Range<u64>, Pending<'b>)>,
     current: Option<(Range<u64>, AlignedBuffer<'b>)>,
     spare: Vec<AlignedBuffer<'b>>,
+    /// Whether a manifest names the file.
+    is_noted: bool,
 }
 
 impl<'b> RowLogReader<'b> {
@@ -48,7 +50,18 @@ impl<'b> RowLogReader<'b> {
             under_way: VecDeque::new(),
             current: None,
             spare: Vec::new(),
+            is_noted: false,
         }
+    }
+
+    pub(super) fn noted(mut self, is_noted: bool) -> Self {
+        self.is_noted = is_noted;
+        self
+    }
+
+    /// Whether a manifest names the file, so that it must stay until another one is published.
+    pub fn is_noted(&self) -> bool {
+        self.is_noted
     }
 
     /// How many rows are still to come.
