@@ -212,6 +212,11 @@ impl<'n, T: Copy> Numbered<'n, T> {
         }
     }
 
+    /// States that were visited.
+    pub(crate) fn n_visits(&self) -> u64 {
+        self.n_visits
+    }
+
     /// Looks at the stop signal now and then, in work that visits no new states.
     pub(crate) fn attend_sometimes(&mut self, n_done: u64, depth: usize) -> Result<(), Halt> {
         if n_done.is_multiple_of(VISITS_UNATTENDED) { self.attend(depth) } else { Ok(()) }

@@ -58,11 +58,43 @@ struct Nested<'n> {
     stack: BudgetedVec<'n, Frame>,
     waiting: BudgetedVec<'n, RowId>,
     weak: bool,
+    bounds: Bounds,
+    /// Whether a state was left out because of the bounds.
+    was_cut: bool,
+}
+
+/// How far a search goes at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// States on the stack of the first search.
+    pub depth: usize,
+    /// States that are expanded.
+    pub states: u64,
+}
+
+impl Bounds {
+    const NONE: Self = Self { depth: usize::MAX, states: u64::MAX };
 }
 
 /// Looks for an accepting cycle; `strength` tells how much of Büchi acceptance the graph needs.
 pub fn find_lasso(graph: &dyn Graph, strength: Strength, context: &Context) -> Result<LassoSearch, SearchError> {
     find_lasso_or_hand_over(graph, strength, context, None)
+}
+
+/// Looks for an accepting cycle that is near: states beyond the bounds are left out, and if that happened, the search is not complete.
+pub fn find_lasso_nearby(
+    graph: &dyn Graph,
+    strength: Strength,
+    bounds: Bounds,
+    context: &Context,
+) -> Result<LassoSearch, SearchError> {
+    let table = RowTable::new(graph.row_bytes(), context.budget).map_err(|_| SearchError::BudgetTooSmall)?;
+    let mut search = Nested::new(graph, strength, bounds, context, &table);
+    let ended = search.search();
+    let was_cut = search.was_cut;
+    let mut found = search.states.finish(ended)?;
+    found.complete &= !was_cut;
+    Ok(found)
 }
 
 /// The same, but if the table is full all states are handed over.
@@ -73,12 +105,7 @@ pub fn find_lasso_or_hand_over(
     successor: Option<Successor<'_>>,
 ) -> Result<LassoSearch, SearchError> {
     let table = RowTable::new(graph.row_bytes(), context.budget).map_err(|_| SearchError::BudgetTooSmall)?;
-    let mut search = Nested {
-        states: Numbered::new(graph, context, &table, Mark { colour: Colour::White, accepting: false }),
-        stack: BudgetedVec::new(context.budget),
-        waiting: BudgetedVec::new(context.budget),
-        weak: strength != Strength::Strong,
-    };
+    let mut search = Nested::new(graph, strength, Bounds::NONE, context, &table);
     let ended = search.search();
     let Nested { states, .. } = search;
     if let (Some(successor), Err(Halt::Limit(Limit::Memory | Limit::StateNumbers))) = (successor, &ended) {
@@ -111,7 +138,24 @@ impl Handed for Ended<'_, '_> {
     }
 }
 
-impl Nested<'_> {
+impl<'n> Nested<'n> {
+    fn new(
+        graph: &'n dyn Graph,
+        strength: Strength,
+        bounds: Bounds,
+        context: &'n Context<'n>,
+        table: &'n RowTable<'n>,
+    ) -> Self {
+        Self {
+            states: Numbered::new(graph, context, table, Mark { colour: Colour::White, accepting: false }),
+            stack: BudgetedVec::new(context.budget),
+            waiting: BudgetedVec::new(context.budget),
+            weak: strength != Strength::Strong,
+            bounds,
+            was_cut: false,
+        }
+    }
+
     fn search(&mut self) -> Result<Option<Lasso>, Halt> {
         for state in self.states.initial()? {
             if self.colour(state) == Colour::White
@@ -146,6 +190,10 @@ impl Nested<'_> {
             frame.n_waiting -= 1;
             let Some(target) = self.waiting.pop() else { break };
             match self.colour(target) {
+                Colour::White if self.is_beyond_bounds() => {
+                    self.was_cut = true;
+                    self.note_not_red();
+                }
                 Colour::White => self.enter(target)?,
                 Colour::Cyan if self.closes_accepting_cycle(source, target) => {
                     return Ok(Some(self.lasso(target)));
@@ -160,6 +208,11 @@ impl Nested<'_> {
     fn closes_accepting_cycle(&self, source: RowId, cyan: RowId) -> bool {
         let accepting = |state| self.states.value(state).accepting;
         accepting(cyan) || (!self.weak && accepting(source))
+    }
+
+    #[inline]
+    fn is_beyond_bounds(&self) -> bool {
+        self.stack.len() >= self.bounds.depth || self.states.n_visits() >= self.bounds.states
     }
 
     fn note_not_red(&mut self) {

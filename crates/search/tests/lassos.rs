@@ -160,3 +160,30 @@ fn a_passed_time_limit_and_an_interrupt_end_the_search() {
         }
     }
 }
+
+/// A look at what is near finds real lassos only, and says that it is complete only where it has seen everything.
+#[test]
+fn what_is_near_is_found_and_nothing_else_is_said() {
+    let (mut n_found, mut n_cut) = (0, 0);
+    for seed in 0..2000 {
+        let graph = RandomGraph::new(seed, 60);
+        let reference = ExplicitGraph::explore(&graph, usize::MAX).unwrap();
+        let expected = has_accepting_cycle(&graph, &reference);
+        for (depth, states) in [(1, 1000), (4, 1000), (1000, 5), (1000, 1000)] {
+            let budget = MemoryBudget::new(64 << 20);
+            let stop = StopSignal::new(None);
+            let observer = &SilentObserver;
+            let context = Context { budget: &budget, stop: &stop, observer, threads: 1, disk: None, labels: &[] };
+            let bounds = ndfs::Bounds { depth, states };
+            let found = ndfs::find_lasso_nearby(&graph, Strength::Strong, bounds, &context).unwrap();
+            match &found.lasso {
+                Some(lasso) => check_lasso(&graph, &reference, lasso),
+                None if found.complete => assert!(!expected, "seed {seed}, depth {depth}, {states} states"),
+                None => assert!(depth < 1000 || states < 1000, "nothing is left out where there are no bounds"),
+            }
+            n_found += u32::from(found.lasso.is_some() && depth == 4);
+            n_cut += u32::from(!found.complete && found.lasso.is_none());
+        }
+    }
+    assert!(n_found > 100 && n_cut > 100, "{n_found} found near, {n_cut} not complete");
+}

@@ -2,10 +2,15 @@
 
 use super::Searcher;
 use crate::failure::Failure;
-use lariat_base::MemoryBudget;
+use lariat_base::{Limit, MemoryBudget};
 use lariat_graph::{Graph, Strength};
 use lariat_search::{Context, Exploration, Extent, Goal, LassoSearch, SearchError, disk, ndfs, proof, ram};
 use lariat_storage::StorageError;
+
+/// How deep is looked for a counterexample nearby, and how many states that may take each time: a moment's work, which finds what is near although a depth-first search
+/// goes by it, and makes a shorter counterexample.
+const DEPTHS_NEARBY: [usize; 3] = [24, 96, 384];
+const STATES_NEARBY: u64 = 1 << 16;
 
 impl Searcher {
     /// States, breadth-first.
@@ -36,6 +41,9 @@ impl Searcher {
         strength: Strength,
     ) -> Result<(&'static str, Result<LassoSearch, SearchError>), Failure> {
         if self.scratch().is_none() {
+            if let Some(result) = self.find_lasso_nearby(graph, strength) {
+                return Ok(("ndfs", result));
+            }
             // One thread hunts, and all threads prove: states that fit into more than this are found sooner by the proof.
             let share = self.budget.left() / 4;
             let (hunt, is_handed_over) = self.until_handed_over(share, |context, successor| {
@@ -47,6 +55,21 @@ impl Searcher {
             }
         }
         Ok(("proof", proof::find_lasso(graph, strength, &self.context())))
+    }
+
+    /// A look at what is near; none if that does not answer.
+    fn find_lasso_nearby(&self, graph: &dyn Graph, strength: Strength) -> Option<Result<LassoSearch, SearchError>> {
+        let budget = MemoryBudget::new(self.budget.left() / 4);
+        let context = Context { budget: &budget, ..self.context() };
+        context.begin_phase("look");
+        DEPTHS_NEARBY.into_iter().find_map(|depth| {
+            let bounds = ndfs::Bounds { depth, states: STATES_NEARBY };
+            let found = ndfs::find_lasso_nearby(graph, strength, bounds, &context);
+            let answers = found.as_ref().map_or(true, |found| {
+                found.lasso.is_some() || found.complete || !matches!(found.limit, None | Some(Limit::Memory))
+            });
+            answers.then_some(found)
+        })
     }
 
     /// Searches in memory, in a share of it; whether the search has handed its states over to the one on disk.
