@@ -5,6 +5,8 @@ use lariat_disk::Disk;
 use lariat_storage::Manifest;
 use std::time::{Duration, Instant};
 
+pub(crate) use crate::sets::PUBLISH_AFTER;
+
 const ALGORITHM: &str = "algorithm";
 
 /// A manifest that says which check it is of, and by which algorithm; the search adds its own state.
@@ -38,9 +40,7 @@ pub(crate) fn take_up(context: &Context, disk: &dyn Disk, algorithm: &str) -> Re
     Ok(Some(manifest))
 }
 
-/// Publishing takes time, so it is not done more often than this.
-pub(crate) const PUBLISH_AFTER: Duration = Duration::from_millis(500);
-/// Nor does it take more than this part of all time.
+/// Publishing does not take more than this part of all time.
 const COST_PART: u32 = 16;
 
 /// Publishes how far a search is, now and then.

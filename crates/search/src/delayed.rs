@@ -87,8 +87,8 @@ pub(crate) struct Delayed<'s, C> {
     has_merged: bool,
     /// Whether nobody takes states any more, so that something can be published.
     is_pausing: bool,
-    /// Whether successors were dropped because the search ended.
-    has_dropped: bool,
+    /// Candidates that had no place in the table when a limit ended the search.
+    left_over: RowBuffer,
     hashes: Vec<u64>,
     entry: Vec<u8>,
 }
@@ -115,7 +115,7 @@ impl<'s, C: Compared> Delayed<'s, C> {
             publisher: Publisher::new(context, disk, C::NAME, shares.publish_after),
             has_merged: false,
             is_pausing: false,
-            has_dropped: false,
+            left_over: RowBuffer::new(identity.entry_bytes()),
             hashes: Vec::new(),
             entry: Vec::new(),
         })
@@ -197,11 +197,11 @@ impl<'s, C: Compared> Delayed<'s, C> {
     #[inline]
     fn insert(&mut self, hash: u64, entry: &[u8]) -> Result<(), SearchError> {
         while self.candidates.insert(hash, entry).is_err() {
-            if !self.has_dropped {
+            if self.left_over.is_empty() {
                 self.append_new()?;
             }
             if self.tally.is_stopped() {
-                self.has_dropped = true;
+                self.left_over.push(entry);
                 return Ok(());
             }
             self.candidates.reset(usize::MAX)?;
@@ -234,16 +234,17 @@ impl<'s, C: Compared> Delayed<'s, C> {
 
     /// Publishes how far the search is. Nobody has taken states and not put their successors.
     fn publish(&mut self) -> Result<(), SearchError> {
-        let Self { tally, disk, identity, visited, candidates, compared, publisher, .. } = self;
+        let Self { tally, disk, identity, visited, candidates, left_over, compared, publisher, .. } = self;
         let shape = RowLogOptions { row_bytes: identity.entry_bytes(), kind: FileKind::Other, ..self.log };
         publisher.publish(|manifest, number| {
             tally.note(manifest);
             compared.note(manifest)?;
             visited.note(manifest)?;
-            if !candidates.is_empty() {
+            if !candidates.is_empty() || !left_over.is_empty() {
                 let name = format!("{CANDIDATES}-{number}");
                 let mut saved = RowLog::new(*disk, &name, shape, tally.context.budget);
                 candidates.for_each(|entry| saved.push(entry))?;
+                saved.extend(left_over.as_rows())?;
                 saved.note(manifest, CANDIDATES)?;
             }
             Ok(())
@@ -302,7 +303,7 @@ fn run<C: Compared>(
         }
     }
     let mut search = lock(search);
-    if tally.limit().is_some() && !search.has_dropped {
+    if tally.limit().is_some() {
         search.publish()?;
     }
     Ok(())
