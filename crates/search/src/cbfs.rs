@@ -30,10 +30,10 @@ mod frozen;
 
 use crate::checkpoint::{PUBLISH_AFTER, Publisher};
 use crate::compact::Identity;
-use crate::expansion::{BATCH_ROWS, Expansion, Work};
+use crate::expansion::{BATCH_ROWS, Leveled, Work, expand_levels};
 use crate::level_log::LevelLog;
 use crate::path::{find_paths, met_goals, rebuild_paths};
-use crate::tally::{Tally, lock};
+use crate::tally::Tally;
 use crate::{Compaction, Context, Exploration, Extent, Goal, SearchError};
 use frozen::Frozen;
 use lariat_disk::{Disk, FileKind};
@@ -112,7 +112,7 @@ pub(crate) fn explore_within(
     let shares = shares.unwrap_or_else(|| Shares::of(context, identity, graph.row_bytes()));
     let tally = Tally::new(graph, goals, extent, context);
     let search = Mutex::new(Search::new(&tally, disk, identity, &shares)?);
-    tally.memory_is_a_limit(run(&search, &tally))?;
+    tally.memory_is_a_limit(expand_levels(&search, &tally))?;
     let search = search.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     let mut states = search.states;
     let mut exploration = tally.result();
@@ -126,30 +126,6 @@ pub(crate) fn explore_within(
         exploration.paths = rebuild_paths(&tally, &mut states)?;
     }
     Ok(exploration)
-}
-
-fn run(search: &Mutex<Search<'_>>, tally: &Tally) -> Result<(), SearchError> {
-    let mut expansion = Expansion::new(tally);
-    if !lock(search).take_up()? {
-        let mut initial = RowBuffer::new(tally.graph.row_bytes());
-        tally.graph.initial(&mut initial);
-        lock(search).find(initial.as_rows())?;
-    }
-    loop {
-        let n_rows = lock(search).next_rows()?;
-        if n_rows == 0 || tally.is_stopped() {
-            break;
-        }
-        expansion.expand_shared(search, n_rows)?;
-        let mut search = lock(search);
-        if search.is_pausing && !tally.is_stopped() {
-            search.publish()?;
-        }
-    }
-    if tally.limit().is_some() {
-        lock(search).publish()?;
-    }
-    Ok(())
 }
 
 struct Search<'s> {
@@ -418,6 +394,28 @@ impl Batch {
         self.questions.clear();
         self.positions.clear();
         self.new.clear();
+    }
+}
+
+impl Leveled for Search<'_> {
+    fn take_up(&mut self) -> Result<bool, SearchError> {
+        Self::take_up(self)
+    }
+
+    fn begin(&mut self, initial: Rows<'_>) -> Result<(), SearchError> {
+        self.find(initial)
+    }
+
+    fn next_rows(&mut self) -> Result<u64, SearchError> {
+        Self::next_rows(self)
+    }
+
+    fn is_pausing(&self) -> bool {
+        self.is_pausing
+    }
+
+    fn publish(&mut self) -> Result<(), SearchError> {
+        Self::publish(self)
     }
 }
 

@@ -11,9 +11,9 @@
 
 use crate::checkpoint::{PUBLISH_AFTER, Publisher};
 use crate::compact::Identity;
-use crate::expansion::{BATCH_ROWS, Expansion, Work};
+use crate::expansion::{BATCH_ROWS, Leveled, Work, expand_levels};
 use crate::level_log::{LevelLog, READ_BUFFERS};
-use crate::tally::{Tally, lock};
+use crate::tally::Tally;
 use crate::{Context, SearchError};
 use lariat_disk::{Disk, FileKind};
 use lariat_graph::{Edges, RowBuffer, Rows};
@@ -124,9 +124,8 @@ impl<'s, C: Compared> Delayed<'s, C> {
     /// Searches from the initial states, or from where a search was left, until there is nothing new, or the search is stopped.
     pub(crate) fn search(self) -> Result<Self, SearchError> {
         let tally = self.tally;
-        let mut expansion = Expansion::new(tally);
         let search = Mutex::new(self);
-        tally.memory_is_a_limit(run(&search, &mut expansion, tally))?;
+        tally.memory_is_a_limit(expand_levels(&search, tally))?;
         Ok(search.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
     }
 
@@ -281,32 +280,26 @@ impl<'s, C: Compared> Delayed<'s, C> {
     }
 }
 
-fn run<C: Compared>(
-    search: &Mutex<Delayed<'_, C>>,
-    expansion: &mut Expansion<'_>,
-    tally: &Tally,
-) -> Result<(), SearchError> {
-    if !lock(search).take_up()? {
-        let mut initial = RowBuffer::new(tally.graph.row_bytes());
-        tally.graph.initial(&mut initial);
-        lock(search).find(initial.as_rows())?;
+impl<C: Compared> Leveled for Delayed<'_, C> {
+    fn take_up(&mut self) -> Result<bool, SearchError> {
+        Self::take_up(self)
     }
-    loop {
-        let n_rows = lock(search).next_rows()?;
-        if n_rows == 0 || tally.is_stopped() {
-            break;
-        }
-        expansion.expand_shared(search, n_rows)?;
-        let mut search = lock(search);
-        if search.is_pausing && !tally.is_stopped() {
-            search.publish()?;
-        }
+
+    fn begin(&mut self, initial: Rows<'_>) -> Result<(), SearchError> {
+        self.find(initial)
     }
-    let mut search = lock(search);
-    if tally.limit().is_some() {
-        search.publish()?;
+
+    fn next_rows(&mut self) -> Result<u64, SearchError> {
+        Self::next_rows(self)
     }
-    Ok(())
+
+    fn is_pausing(&self) -> bool {
+        self.is_pausing
+    }
+
+    fn publish(&mut self) -> Result<(), SearchError> {
+        Self::publish(self)
+    }
 }
 
 impl<C: Compared> Work for Delayed<'_, C> {

@@ -40,6 +40,49 @@ pub(crate) trait Work: Send {
     fn put(&mut self, from: Rows<'_>, edges: &Edges) -> Result<(), SearchError>;
 }
 
+/// A search level by level that publishes how far it is.
+pub(crate) trait Leveled: Work {
+    /// Takes up what was published; false if nothing was.
+    fn take_up(&mut self) -> Result<bool, SearchError>;
+
+    /// Takes the initial states.
+    fn begin(&mut self, initial: Rows<'_>) -> Result<(), SearchError>;
+
+    /// How many states are to be expanded: the rest of a level, or the next one; 0 if there are none.
+    fn next_rows(&mut self) -> Result<u64, SearchError>;
+
+    /// Whether nobody takes states any more, so that something can be published.
+    fn is_pausing(&self) -> bool;
+
+    /// Publishes how far the search is. Nobody has taken states and not put their successors.
+    fn publish(&mut self) -> Result<(), SearchError>;
+}
+
+/// Expands level after level, from the initial states or from where the search was left, until there is nothing new or the search is stopped.
+pub(crate) fn expand_levels<L: Leveled>(search: &Mutex<L>, tally: &Tally) -> Result<(), SearchError> {
+    let mut expansion = Expansion::new(tally);
+    if !lock(search).take_up()? {
+        let mut initial = RowBuffer::new(tally.graph.row_bytes());
+        tally.graph.initial(&mut initial);
+        lock(search).begin(initial.as_rows())?;
+    }
+    loop {
+        let n_rows = lock(search).next_rows()?;
+        if n_rows == 0 || tally.is_stopped() {
+            break;
+        }
+        expansion.expand_shared(search, n_rows)?;
+        let mut search = lock(search);
+        if search.is_pausing() && !tally.is_stopped() {
+            search.publish()?;
+        }
+    }
+    if tally.limit().is_some() {
+        lock(search).publish()?;
+    }
+    Ok(())
+}
+
 impl<W: Work> Work for &Mutex<W> {
     fn take(&mut self, batch: &mut RowBuffer) -> Result<(), SearchError> {
         lock(self).take(batch)
