@@ -104,13 +104,19 @@ fn killed_again_and_again_the_search_comes_to_the_same_end() {
         child.wait().unwrap();
     };
     run_for(&arguments, Duration::from_millis(150));
+    // A process that is killed before it has published anything, or while it clears up, leaves no manifest.
+    let is_there = || folder.join("manifest.lariat").exists();
     for i in 1..6 {
-        if !folder.exists() {
-            break;
+        if is_there() {
+            run_for(&["resume", &directory], Duration::from_millis(60 * i));
         }
-        run_for(&["resume", &directory], Duration::from_millis(60 * i));
     }
-    let found = if folder.exists() { lariat(&["resume", &directory]) } else { lariat(&arguments) };
+    let found = if is_there() {
+        lariat(&["resume", &directory])
+    } else {
+        let _ = std::fs::remove_dir_all(&folder);
+        lariat(&arguments)
+    };
     let found = found.expect(0).json();
     assert_eq!((found["states"].as_u64(), found["transitions"].as_u64()), (Some(1_594_323), Some(4_782_966)));
 }
@@ -127,20 +133,32 @@ fn counters(folder: &std::path::Path, n: u64) -> String {
     common::write(folder, "counters.dve", format!("byte x; byte y; byte z;\n{processes}system async;\n").as_bytes())
 }
 
-/// A million states, or six for those that are fast.
-fn n_values(algorithm: &str) -> u64 {
-    if ["part", "disk"].contains(&algorithm) { 180 } else { 100 }
+/// Does `run` with as many values of a counter as are needed for the machine not to be done before it is interrupted:
+/// a million states, or six for algorithms that are fast, or more until `run` says that it was not too late.
+fn with_enough_values(algorithm: &str, run: impl Fn(u64) -> bool) {
+    let first = if ["part", "disk"].contains(&algorithm) { 180 } else { 100 };
+    let mut numbers = (0..5).map(|i| (first + first * i / 3).min(256));
+    assert!(numbers.any(run), "{algorithm} was always done before it was interrupted");
 }
 
-/// Starts a search, and waits until it has published something.
-fn start_until_published(arguments: &[&str], directory: &std::path::Path) -> std::process::Child {
+/// Starts a search, and waits until it has published something; none, if it came to its end before.
+fn start_until_published(arguments: &[&str], directory: &std::path::Path) -> Option<std::process::Child> {
     let mut child = command(arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let manifest = || std::fs::read_to_string(directory.join("manifest.lariat")).unwrap_or_default();
     while !manifest().contains("text algorithm") {
-        assert!(child.try_wait().unwrap().is_none(), "{arguments:?} has published nothing");
+        if let Some(status) = child.try_wait().unwrap() {
+            assert!(status.code().is_some_and(|code| code <= 1), "{arguments:?}: {status}");
+            return None;
+        }
         std::thread::sleep(Duration::from_millis(5));
     }
-    child
+    Some(child)
+}
+
+/// Kills a search; tells whether that came before its end.
+fn kill(child: &mut std::process::Child) -> bool {
+    child.kill().unwrap();
+    child.wait().unwrap().code().is_none()
 }
 
 /// Every search is killed as soon as it has published something, and again soon after, and goes on from there.
@@ -159,60 +177,81 @@ fn every_algorithm_goes_on_after_it_was_killed() {
         ("disk", &["--compact", "60"]),
     ];
     for (algorithm, more) in runs {
-        let folder = scratch("disk-kill-all");
-        let n = n_values(algorithm);
-        let (file, states) = (counters(&folder, n), folder.join("states"));
-        let directory = states.display().to_string();
-        let mut arguments = vec!["explore", &file, "--algorithm", algorithm, "--memory", "16MiB"];
-        arguments.extend(["--json", "--quiet", "--disk", &directory]);
-        arguments.extend(more);
-        let mut child = start_until_published(&arguments, &states);
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let mut child = command(&["resume", &directory]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(100));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let found = lariat(&["resume", &directory]).expect(0).json();
-        let counts = ["states", "transitions", "deadlocks"].map(|name| found[name].as_u64().unwrap());
-        assert_eq!(counts, [n * n * n, 3 * (n - 1) * n * n, 1], "{algorithm} {more:?}");
-        let levels = if ["part", "disk"].contains(&algorithm) { None } else { Some(3 * (n - 1) + 1) };
-        assert_eq!(found["levels"].as_u64(), levels, "{algorithm} {more:?}");
-        let phases = found["phases"].as_array().unwrap();
-        assert!(phases.iter().any(|phase| phase["name"] == "resume"), "{algorithm} {more:?} began again");
-        assert!(!states.exists());
+        with_enough_values(algorithm, |n| is_killed_and_goes_on(algorithm, more, n));
     }
+}
+
+/// False if the search was too fast to be killed twice.
+fn is_killed_and_goes_on(algorithm: &str, more: &[&str], n: u64) -> bool {
+    let folder = scratch("disk-kill-all");
+    let (file, states) = (counters(&folder, n), folder.join("states"));
+    let directory = states.display().to_string();
+    let mut arguments = vec!["explore", &file, "--algorithm", algorithm, "--memory", "16MiB"];
+    arguments.extend(["--json", "--quiet", "--disk", &directory]);
+    arguments.extend(more);
+    let Some(mut child) = start_until_published(&arguments, &states) else {
+        return false;
+    };
+    if !kill(&mut child) {
+        return false;
+    }
+    let mut child = command(&["resume", &directory]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    // What is left of a directory while it is cleared holds no manifest.
+    if !kill(&mut child) || !states.join("manifest.lariat").exists() {
+        return false;
+    }
+    let found = lariat(&["resume", &directory]).expect(0).json();
+    let counts = ["states", "transitions", "deadlocks"].map(|name| found[name].as_u64().unwrap());
+    assert_eq!(counts, [n * n * n, 3 * (n - 1) * n * n, 1], "{algorithm} {more:?}");
+    let levels = if ["part", "disk"].contains(&algorithm) { None } else { Some(3 * (n - 1) + 1) };
+    assert_eq!(found["levels"].as_u64(), levels, "{algorithm} {more:?}");
+    let phases = found["phases"].as_array().unwrap();
+    assert!(phases.iter().any(|phase| phase["name"] == "resume"), "{algorithm} {more:?} began again");
+    assert!(!states.exists());
+    true
 }
 
 /// After an interrupt the output says how to go on, and that works for checks and explorations.
 #[test]
 fn every_algorithm_goes_on_after_an_interrupt() {
     for algorithm in ["mono", "local", "part", "ebfs", "cbfs"] {
-        let folder = scratch("disk-interrupt-all");
-        let n = n_values(algorithm);
-        let (file, states) = (counters(&folder, n), folder.join("states"));
-        let directory = states.display().to_string();
-        let goal = format!("x + y + z == {}", 3 * (n - 1));
         for is_check in [false, true] {
-            let mut arguments = if is_check { vec!["check", &file, "--reach", &goal] } else { vec!["explore", &file] };
-            arguments.extend(["--algorithm", algorithm, "--memory", "16MiB", "--quiet", "--disk", &directory]);
-            let child = start_until_published(&arguments, &states);
-            let interrupt = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-            assert!(interrupt.unwrap().success());
-            let ended = common::Ran::from(child.wait_with_output().unwrap()).expect(3);
-            assert!(ended.out.contains(&format!("lariat resume {directory}")), "{algorithm}: {}", ended.out);
-            let resumed = lariat(&["resume", &directory, "--json"]);
-            if is_check {
-                let found = resumed.expect(1).json();
-                let path = &found["properties"][0]["counterexample"];
-                let (replayed, prefix) = (path["replayed"].as_bool(), path["prefix"].as_u64());
-                assert_eq!((replayed, prefix), (Some(true), Some(3 * (n - 1))), "{algorithm}");
-            } else {
-                assert_eq!(resumed.expect(0).json()["states"].as_u64(), Some(n * n * n), "{algorithm}");
-            }
-            assert!(!states.exists());
+            with_enough_values(algorithm, |n| is_interrupted_and_goes_on(algorithm, is_check, n));
         }
     }
+}
+
+/// False if the search was too fast to be interrupted.
+fn is_interrupted_and_goes_on(algorithm: &str, is_check: bool, n: u64) -> bool {
+    let folder = scratch("disk-interrupt-all");
+    let (file, states) = (counters(&folder, n), folder.join("states"));
+    let directory = states.display().to_string();
+    let goal = format!("x + y + z == {}", 3 * (n - 1));
+    let mut arguments = if is_check { vec!["check", &file, "--reach", &goal] } else { vec!["explore", &file] };
+    arguments.extend(["--algorithm", algorithm, "--memory", "16MiB", "--quiet", "--disk", &directory]);
+    let Some(child) = start_until_published(&arguments, &states) else {
+        return false;
+    };
+    let interrupt = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(interrupt.unwrap().success());
+    let ended = common::Ran::from(child.wait_with_output().unwrap());
+    if ended.code == if is_check { 1 } else { 0 } {
+        return false;
+    }
+    let ended = ended.expect(3);
+    assert!(ended.out.contains(&format!("lariat resume {directory}")), "{algorithm}: {}", ended.out);
+    let resumed = lariat(&["resume", &directory, "--json"]);
+    if is_check {
+        let found = resumed.expect(1).json();
+        let path = &found["properties"][0]["counterexample"];
+        let (replayed, prefix) = (path["replayed"].as_bool(), path["prefix"].as_u64());
+        assert_eq!((replayed, prefix), (Some(true), Some(3 * (n - 1))), "{algorithm}");
+    } else {
+        assert_eq!(resumed.expect(0).json()["states"].as_u64(), Some(n * n * n), "{algorithm}");
+    }
+    assert!(!states.exists());
+    true
 }
 
 /// The successors of one state may not take more than the memory.
@@ -260,12 +299,12 @@ fn what_cannot_be_gone_on_with_is_said() {
 
 #[test]
 fn two_processes_cannot_use_one_directory() {
-    let directory = scratch("disk-two").join("states").display().to_string();
+    let folder = scratch("disk-two").join("states");
+    let directory = folder.display().to_string();
     let (file, define) = (model("hanoi.mdve"), "N=16");
     let arguments =
         ["explore", &file, "-D", define, "--algorithm", "disk", "--memory", "16MiB", "--quiet", "--disk", &directory];
-    let mut first = command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(200));
+    let mut first = start_until_published(&arguments, &folder).expect("a search of many seconds");
     let second = lariat(&arguments).expect(2);
     assert!(second.err.contains("uses"), "{}", second.err);
     let _ = first.kill();
