@@ -143,7 +143,7 @@ fn with_enough_values(algorithm: &str, run: impl Fn(u64) -> bool) {
 
 /// Starts a search, and waits until it has published something; none, if it came to its end before.
 fn start_until_published(arguments: &[&str], directory: &std::path::Path) -> Option<std::process::Child> {
-    let mut child = command(arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let manifest = || std::fs::read_to_string(directory.join("manifest.lariat")).unwrap_or_default();
     while !manifest().contains("text algorithm") {
         if let Some(status) = child.try_wait().unwrap() {

@@ -273,6 +273,14 @@ impl<'b> Wait<'b> for Transfer<'b> {
     }
 }
 
+/// Whether the kernel has let go of a transfer that nothing is wrong with: it was interrupted, or the thread that began it ended before
+/// its turn came.
+#[cfg(target_os = "linux")]
+fn was_given_up(error: &io::Error) -> bool {
+    eprintln!("given up {error}");
+    matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN | libc::ECANCELED))
+}
+
 /// A transfer that the kernel works on; none after it was waited for.
 #[cfg(target_os = "linux")]
 struct RingTransfer<'b>(Option<(Ticket, Transfer<'b>)>);
@@ -288,9 +296,7 @@ impl<'b> RingTransfer<'b> {
             Ok(moved) if moved == transfer.bytes => Completed { buffer: transfer.buffer, result: Ok(()) },
             // Short of its end: a signal came, or the file ends there, which the next piece shows.
             Ok(moved) => transfer.finish(moved),
-            Err(error) if matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock) => {
-                transfer.finish(0)
-            }
+            Err(error) if was_given_up(&error) => transfer.finish(0),
             Err(error) => {
                 let error = transfer.file.error(verb(transfer.direction), Some(transfer.at), error);
                 Completed { buffer: transfer.buffer, result: Err(error) }

@@ -88,6 +88,49 @@ fn transfers_come_back_whatever_the_way_and_the_order() {
     }
 }
 
+/// The kernel cancels what an ended thread has begun and nobody has worked on yet.
+#[test]
+fn transfers_outlive_the_threads_that_began_them() {
+    for mode in MODES {
+        let directory = Directory::new(&format!("outlive-{mode:?}"));
+        let disk = open(&directory.0, None, mode).unwrap();
+        let budget = MemoryBudget::new(256 << 20);
+        let file = disk.create("file", FileKind::Run).unwrap();
+        let (n_threads, n_writes, bytes) = (40, 40, 2 * PAGE_BYTES);
+        let n_pieces = n_threads * n_writes;
+        let filled = |piece: u64| {
+            let mut buffer = AlignedBuffer::new(bytes, &budget).unwrap();
+            fill(&mut buffer, piece);
+            buffer
+        };
+        for _round in 0..4 {
+            let begin = |buffers: Vec<_>, first: u64| {
+                let at = |i: usize| (first + i as u64) * bytes as u64;
+                let writes = buffers.into_iter().enumerate();
+                writes.map(|(i, buffer)| file.write(buffer, at(i), bytes)).collect::<Vec<_>>()
+            };
+            let shares: Vec<(u64, Vec<_>)> = (0..n_threads)
+                .map(|i| (i * n_writes, (0..n_writes).map(|j| filled(i * n_writes + j)).collect()))
+                .collect();
+            let pending: Vec<_> = std::thread::scope(|scope| {
+                let start = |(first, buffers)| scope.spawn(move || begin(buffers, first));
+                let threads: Vec<_> = shares.into_iter().map(start).collect();
+                threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+            });
+            for write in pending {
+                write.wait().result.unwrap();
+            }
+        }
+        let mut expected = vec![0; bytes];
+        for piece in 0..n_pieces {
+            let buffer = AlignedBuffer::new(bytes, &budget).unwrap();
+            let buffer = file.read(buffer, piece * bytes as u64, bytes).wait().buffer().unwrap();
+            fill(&mut expected, piece);
+            assert!(*buffer == *expected, "{mode}: piece {piece}");
+        }
+    }
+}
+
 #[test]
 fn the_best_way_here_is_chosen() {
     let directory = Directory::new("choice");
