@@ -277,7 +277,6 @@ impl<'b> Wait<'b> for Transfer<'b> {
 /// its turn came.
 #[cfg(target_os = "linux")]
 fn was_given_up(error: &io::Error) -> bool {
-    eprintln!("given up {error}");
     matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN | libc::ECANCELED))
 }
 
