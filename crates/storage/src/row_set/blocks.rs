@@ -30,16 +30,26 @@ unsafe impl Send for LineBlocks {}
 // SAFETY: shared references only read.
 unsafe impl Sync for LineBlocks {}
 
+/// By how many blocks a list of them grows at least.
+const LIST_GROWTH: usize = 16;
+
 /// Gives `starts` so many blocks; false if there is no memory for them.
 fn resize(starts: &mut Vec<NonNull<u8>>, n_blocks: usize, pool: &Pool<'_>) -> bool {
     if n_blocks < starts.len() {
         pool.give_back(starts.drain(n_blocks..));
     }
+    if n_blocks > starts.capacity() {
+        let capacity = n_blocks.next_multiple_of(LIST_GROWTH);
+        if !pool.reserve_list((capacity - starts.capacity()) * size_of::<NonNull<u8>>()) {
+            return false;
+        }
+        starts.reserve_exact(capacity - starts.len());
+    }
     pool.take(n_blocks - starts.len(), starts)
 }
 
 impl RowBlocks {
-    const ROWS: usize = 1 << 9;
+    const ROWS: usize = 1 << 8;
 
     pub(super) fn new(width: usize) -> Self {
         Self { width, starts: Vec::new() }
@@ -101,7 +111,7 @@ impl RowBlocks {
 }
 
 impl LineBlocks {
-    const LINES: usize = 1 << 6;
+    pub(super) const LINES: usize = 1 << 4;
 
     pub(super) fn block_bytes() -> usize {
         Self::LINES * size_of::<Line>()

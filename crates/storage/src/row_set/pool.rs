@@ -6,7 +6,7 @@
 //!
 //! # Invariants
 //! 1. A block has one owner, or is in `free`.
-//! 2. Slabs are reserved in the budget, and live as long as the pool.
+//! 2. Slabs, and the lists that say who has which block, are reserved in the budget as long as the pool lives.
 //! 3. Every byte of a slab was written before a block of it is handed out.
 
 #![expect(unsafe_code, reason = "slabs are asked for and advised about without a safe interface")]
@@ -32,6 +32,8 @@ pub(super) struct Pool<'b> {
 struct Blocks {
     slabs: Vec<NonNull<u8>>,
     free: Vec<NonNull<u8>>,
+    /// Bytes of the lists of those who have blocks.
+    list_bytes: u64,
 }
 
 // SAFETY: slabs are plain memory that belongs to the pool, and blocks to those who took them, on whatever thread.
@@ -70,6 +72,13 @@ impl<'b> Pool<'b> {
         self.lock().free.extend(blocks);
     }
 
+    /// Takes memory for a list of blocks from the budget, until the pool goes; false if there is none.
+    pub(super) fn reserve_list(&self, bytes: usize) -> bool {
+        let is_reserved = self.budget.reserve(bytes as u64).is_ok();
+        self.lock().list_bytes += if is_reserved { bytes as u64 } else { 0 };
+        is_reserved
+    }
+
     fn add_slab(&self, blocks: &mut Blocks) -> bool {
         if self.slab.size() < self.block_bytes || self.budget.reserve(self.slab.size() as u64).is_err() {
             return false;
@@ -92,7 +101,8 @@ impl<'b> Pool<'b> {
 
     /// Bytes taken from the budget.
     pub(super) fn memory_bytes(&self) -> u64 {
-        (self.lock().slabs.len() * self.slab.size()) as u64
+        let blocks = self.lock();
+        (blocks.slabs.len() * self.slab.size()) as u64 + blocks.list_bytes
     }
 }
 

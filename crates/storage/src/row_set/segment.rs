@@ -1,4 +1,4 @@
-//! A segment of the row set: up to 65,536 rows whose hashes begin alike, in the order of arrival, and the lines that find them.
+//! A segment of the row set: up to 16,384 rows whose hashes begin alike, in the order of arrival, and the lines that find them.
 //!
 //! The line of a row follows from its hash; a row whose line is full goes to another one that follows from its hash, too: to go to the
 //! neighbour would fill whole neighbourhoods at these loads, and probing would be three times as long. Lines are added by a fifth at a time, and
@@ -14,19 +14,17 @@
 use super::RowPools;
 use super::blocks::{LineBlocks, RowBlocks};
 use super::levels::LevelCounts;
-use super::line::{ENTRIES, Line};
+use super::line::{ENTRIES, Line, PLACE_BITS, TAG};
 use crate::hash::rows_equal;
 use crate::prefetch::prefetch_address;
 use lariat_base::rows::{RowBuffer, Rows};
 use std::ops::Range;
 
-/// Rows of a segment; places have 16 bits.
-const ROWS_MAX: usize = 1 << 16;
+const ROWS_MAX: usize = 1 << PLACE_BITS;
 /// Entries in use to entries, at most, in percent.
 const LOAD_MAX: usize = 94;
 /// By how much lines grow, in percent.
 pub(super) const GROWTH: usize = 18;
-const LINES_AT_FIRST: usize = 64;
 /// Rows that are hashed together when all are entered anew.
 const HASHES: usize = 64;
 
@@ -71,6 +69,8 @@ pub(super) struct Segment {
     pub(super) rows: RowBlocks,
     /// The first row of the level that is being filled that is not in the search's queue.
     pub(super) unqueued: Option<usize>,
+    /// Whether the set knows that rows have come since the last level was sealed.
+    pub(super) is_touched: bool,
     pub(super) depth: u32,
     pub(super) prefix: u64,
     /// Rows of the last level that was sealed and that nobody has taken yet.
@@ -83,7 +83,7 @@ const _: () = assert!(std::mem::offset_of!(Segment, unqueued) == 64);
 
 #[inline(always)]
 fn tag_of(hash: u64) -> u8 {
-    (hash & super::TAG) as u8
+    (hash & TAG) as u8
 }
 
 /// The lines in which a row's entry is looked for, one after the other.
@@ -122,9 +122,10 @@ impl Probe {
     }
 }
 
-/// How many lines so many rows need at the highest load.
-fn lines_for(n_rows: usize) -> usize {
-    (n_rows * 100).div_ceil(ENTRIES * LOAD_MAX).max(LINES_AT_FIRST)
+/// How many lines so many rows need at the highest load with `room` percent more, in whole blocks.
+fn lines_for(n_rows: usize, room: usize) -> usize {
+    let needed = (n_rows * 100).div_ceil(ENTRIES * LOAD_MAX) * (100 + room) / 100;
+    needed.max(1).next_multiple_of(LineBlocks::LINES)
 }
 
 impl Segment {
@@ -146,9 +147,10 @@ impl Segment {
             pending: 0..0,
             sealed: 0,
             unqueued: None,
+            is_touched: false,
             levels: None,
         };
-        let has_room = segment.rows.resize(n_rows, &pools.rows) && segment.set_lines(lines_for(n_rows), pools);
+        let has_room = segment.rows.resize(n_rows, &pools.rows) && segment.set_lines(lines_for(n_rows, 0), pools);
         if !has_room {
             segment.give_back(pools);
             return Err(NoRoom::Memory);
@@ -277,9 +279,9 @@ impl Segment {
     /// More lines, and all rows entered anew.
     #[cold]
     fn grow(&mut self, of: Hash, pools: &RowPools<'_>) -> Result<(), NoRoom> {
-        let needed = lines_for(self.n_rows() + 1);
-        let growth = if self.n_rows() < ROWS_MAX / 8 { 100 } else { GROWTH };
-        if !self.set_lines(needed * (100 + growth) / 100, pools) && !self.set_lines(needed, pools) {
+        let n_rows = self.n_rows() + 1;
+        let growth = if n_rows < ROWS_MAX / 8 { 100 } else { GROWTH };
+        if !self.set_lines(lines_for(n_rows, growth), pools) && !self.set_lines(lines_for(n_rows, 0), pools) {
             return Err(NoRoom::Memory);
         }
         self.enter_all(of);
@@ -290,7 +292,7 @@ impl Segment {
     pub(super) fn fit(&mut self, room: usize, of: Hash, pools: &RowPools<'_>) {
         // To have less always succeeds; to have more may not, and then the lines are as many as they were.
         let _ = self.rows.resize(self.n_rows(), &pools.rows);
-        let _ = self.set_lines(lines_for(self.n_rows()) * (100 + room) / 100, pools);
+        let _ = self.set_lines(lines_for(self.n_rows(), room), pools);
         self.enter_all(of);
     }
 
@@ -305,7 +307,7 @@ impl Segment {
     }
 
     fn clear_lines(&mut self) {
-        (0..self.n_lines()).for_each(|i| *self.lines.get_mut(i) = Line::default());
+        (0..self.n_lines()).for_each(|i| *self.lines.get_mut(i) = Line::EMPTY);
     }
 
     fn enter_all(&mut self, hash: Hash) {
@@ -332,12 +334,13 @@ impl Segment {
     }
 
     /// Ends a level: what arrived since the last one was sealed and is not queued is pending now. How many rows the level has.
-    pub(super) fn seal_level(&mut self) -> usize {
+    pub(super) fn seal_level(&mut self, level: usize) -> usize {
         let n_rows = self.n_rows() - self.sealed;
         self.pending = self.unqueued.take().unwrap_or(self.n_rows())..self.n_rows();
         self.sealed = self.n_rows();
+        self.is_touched = false;
         if let Some(levels) = &mut self.levels {
-            levels.push(n_rows);
+            levels.push(level, n_rows);
         }
         n_rows
     }
@@ -351,18 +354,28 @@ impl Segment {
         n
     }
 
+    /// Where the rows of a level begin, and how many they are.
+    fn level(&self, level: usize) -> (usize, usize) {
+        let (mut start, mut n_rows) = (0, 0);
+        for (other, count) in self.levels.iter().flat_map(LevelCounts::iter).take_while(|(other, _)| *other <= level) {
+            start += n_rows;
+            n_rows = count;
+            if other < level {
+                (start, n_rows) = (start + n_rows, 0);
+            }
+        }
+        (start, n_rows)
+    }
+
     /// Calls `visit` with the rows of levels before this one, or with all others.
     pub(super) fn for_rows_before(&self, level: usize, before: bool, visit: impl FnMut(Rows<'_>), width: usize) {
-        let end = self.levels.iter().flat_map(LevelCounts::iter).take(level).sum();
+        let (end, _) = self.level(level);
         self.for_each_stretch(if before { 0..end } else { end..self.n_rows() }, visit, width);
     }
 
     /// Calls `visit` with the rows of a level; never if levels are not kept.
     pub(super) fn for_rows_of_level(&self, level: usize, visit: impl FnMut(Rows<'_>), width: usize) {
-        if let Some(levels) = &self.levels {
-            let mut counts = levels.iter();
-            let start: usize = counts.by_ref().take(level).sum();
-            self.for_each_stretch(start..start + counts.next().unwrap_or(0), visit, width);
-        }
+        let (start, n_rows) = self.level(level);
+        self.for_each_stretch(start..start + n_rows, visit, width);
     }
 }

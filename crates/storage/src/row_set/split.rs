@@ -32,12 +32,12 @@ impl Segment {
     /// Moves rows to `other`, keeping the order on both sides, and the levels' bounds with them.
     fn move_rows(&mut self, other: &mut Segment, is_moved: impl Fn(&[u8]) -> bool) {
         let n_rows = self.n_rows();
-        let old_levels: Option<Vec<usize>> = self.levels.take().map(|levels| levels.iter().collect());
-        let level_ends = old_levels.iter().flatten().scan(0, |end, count| {
+        let old_levels: Option<Vec<(usize, usize)>> = self.levels.take().map(|levels| levels.iter().collect());
+        let level_ends = old_levels.iter().flatten().scan(0, |end, (_, count)| {
             *end += count;
             Some(*end)
         });
-        let unqueued = self.unqueued;
+        let (unqueued, is_touched) = (self.unqueued, self.is_touched);
         let bounds = [self.pending.start, self.pending.end, self.sealed, unqueued.unwrap_or(n_rows)];
         let mut kept_before: Vec<usize> = bounds.into_iter().chain(level_ends).collect();
         let mut order: Vec<usize> = (0..kept_before.len()).collect();
@@ -65,15 +65,16 @@ impl Segment {
             side.pending = bounds[0]..bounds[1];
             side.sealed = bounds[2];
             side.unqueued = unqueued.map(|_| bounds[3]);
-            side.levels = old_levels.is_some().then(|| counts_between(&bounds[4..]));
+            side.is_touched = is_touched;
+            side.levels = old_levels.as_ref().map(|levels| counts_between(levels, &bounds[4..]));
         }
     }
 }
 
-/// The counts of levels that end at these places.
-fn counts_between(ends: &[usize]) -> LevelCounts {
+/// The counts of levels that now end at these places.
+fn counts_between(levels: &[(usize, usize)], ends: &[usize]) -> LevelCounts {
     let mut counts = LevelCounts::default();
     let starts = std::iter::once(0).chain(ends.iter().copied());
-    starts.zip(ends).for_each(|(start, end)| counts.push(end - start));
+    starts.zip(ends).zip(levels).for_each(|((start, end), (level, _))| counts.push(*level, end - start));
     counts
 }

@@ -48,9 +48,13 @@ fn fill_level(
 
 #[test]
 fn stores_every_row_once_and_hands_each_out_once() {
-    for (width, n_rows, n_values) in
-        [(1, 2_000, 256), (3, 90_000, 400_000), (9, 150_000, 1 << 30), (33, 60_000, 1 << 30)]
-    {
+    for (width, n_rows, n_values, n_levels) in [
+        (1, 2_000, 256, 6),
+        (3, 90_000, 400_000, 6),
+        (9, 150_000, 1 << 30, 6),
+        (33, 60_000, 1 << 30, 6),
+        (9, 80_000, 1 << 30, 1000),
+    ] {
         let budget = MemoryBudget::new(256 << 20);
         let pools = RowPools::new(width, &budget);
         let mut set = RowSet::new(3, true, &pools).unwrap();
@@ -58,8 +62,8 @@ fn stores_every_row_once_and_hands_each_out_once() {
         let mut levels: Vec<BTreeSet<Vec<u8>>> = Vec::new();
         let mut all = BTreeSet::new();
         let mut expected_pending = BTreeSet::new();
-        for level in 0..6 {
-            let rows = random_rows(&mut random, width, n_rows / 6, n_values);
+        for level in 0..n_levels {
+            let rows = random_rows(&mut random, width, n_rows / n_levels, n_values);
             let new: BTreeSet<Vec<u8>> =
                 rows.as_rows().iter().map(<[u8]>::to_vec).filter(|row| all.insert(row.clone())).collect();
             let mut taken = RowBuffer::new(width);
