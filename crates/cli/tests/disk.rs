@@ -273,6 +273,12 @@ fn a_state_with_too_many_successors_is_a_limit() {
             assert!(ended.err.contains("successors of one state"), "{algorithm}: {}", ended.err);
         }
     }
+    for algorithm in ["auto", "scc", "ndfs", "dac", "map", "ioemc", "flash", "iddfs", "ddfs", "las", "daac", "minimal"]
+    {
+        let arguments = ["check", &file, "--ltl", "G F P0.b", "--algorithm", algorithm, "--memory", "16MiB", "--quiet"];
+        let ended = lariat(&arguments).expect(3);
+        assert!(ended.err.contains("successors of one state"), "{algorithm}: {}", ended.err);
+    }
 }
 
 #[test]

@@ -22,7 +22,8 @@
 //! # Invariants
 //! 1. Every state that was found new is in exactly one of: a visited run, or a worker's buffer of new states. The filter has met it.
 //! 2. Every state is expanded once: from the buffer, or when the run that it was first written to is read.
-//! 3. A doubtful state is in a run or a buffer of doubtful ones until it was compared with everything that is visited.
+//! 3. A doubtful state is in a run or a buffer of doubtful ones until it was compared with everything that is visited. The filter has met
+//!    it.
 //!
 //! # Cost
 //! Each state is sorted, written and read once; doubtful ones once more. A pass reads what of the visited runs the doubtful states
@@ -158,6 +159,11 @@ impl<'s, K: Key> Search<'s, K> {
                 self.publish(&mut shared.visited())?;
                 break;
             }
+            if !shared.frontier.is_empty() && !shared.visited().is_pass_due() {
+                // Nothing but what was found has to be kept.
+                self.publish(&mut shared.visited())?;
+                continue;
+            }
             self.pass()?;
             if shared.frontier.is_empty() {
                 break;
@@ -177,6 +183,9 @@ impl<'s, K: Key> Search<'s, K> {
         let reading = shared.frontier.take_runs();
         shared.context.begin_phase("merge");
         visited.merge(&shared.files, reading.as_deref())?;
+        if visited.has_much_garbage() {
+            self.publish(&mut visited)?;
+        }
         shared.context.begin_phase("check");
         let new = visited.check_doubtful(&shared.files)?;
         shared.tally.add_states(new.iter().map(Run::rows).sum());

@@ -15,6 +15,7 @@
 //! # Cost
 //! That of the search on disk; then one scan of all states to number them.
 
+use crate::expansion::batch_edges;
 use crate::lasso::{Halt, LassoSearch};
 use crate::{Context, Exploration, Extent, SearchError, disk};
 use lariat_base::{BudgetExceeded, Event, Limit, Progress};
@@ -33,8 +34,6 @@ const HASH: &str = "hash";
 const READ_BUFFERS: usize = 2;
 /// Rows that are handed on at once.
 const BATCH_ROWS: usize = 256;
-/// Successors of a batch take no more bytes than this, unless those of one state do.
-const BATCH_BYTES: usize = 1 << 20;
 /// Calls between two looks at the stop signal.
 const CALLS_UNATTENDED: u64 = 64;
 
@@ -317,7 +316,7 @@ impl<'s> States<'s> {
             HashPlacement::Auto => Placement::within(PerfectHash::memory_bytes_for(counts.states), share),
         };
         let hash = PerfectHash::open(disk, hash, placement, context.budget)?;
-        let edges = Edges::bounded(graph.row_bytes(), BATCH_BYTES);
+        let edges = batch_edges(graph, context);
         let (cut, expander, numbers) = (None, graph.expander(), Vec::new());
         Ok(Self { graph, context, disk, counts, runs, hash, cut, expander, edges, numbers, n_calls: 0, n_arrays: 0 })
     }

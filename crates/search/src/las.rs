@@ -148,6 +148,9 @@ struct PairsExpander<'g> {
 impl Expander for PairsExpander<'_> {
     fn expand(&mut self, from: Rows<'_>, out: &mut Edges) -> Result<(), GraphError> {
         let (pairs, width) = (self.pairs, self.pairs.width);
+        if self.edges.most_bytes() != out.most_bytes() {
+            self.edges = Edges::new(width).within(out.most_bytes());
+        }
         for row in from.iter() {
             self.state.clear();
             self.state.push(&row[..width]);
@@ -162,6 +165,9 @@ impl Expander for PairsExpander<'_> {
                 }
             }
             out.end_source();
+            if out.has_overflowed() {
+                return Err(GraphError::TooManySuccessors { most_bytes: out.most_bytes() });
+            }
             if out.is_full() {
                 break;
             }

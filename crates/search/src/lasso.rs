@@ -1,5 +1,6 @@
 //! What searches for accepting cycles find, and what the searches in memory share: numbered rows with a state's successors as numbers.
 
+use crate::expansion::batch_edges;
 use crate::tally::{Tally, note_counts};
 use crate::{Context, SearchError};
 use lariat_base::{Event, Limit, Progress};
@@ -111,7 +112,7 @@ impl<'n, T: Copy> Numbered<'n, T> {
             table,
             writer: table.writer(),
             expander: graph.expander(),
-            edges: Edges::new(graph.row_bytes()),
+            edges: batch_edges(graph, context),
             targets: Vec::new(),
             values: BudgetedVec::new(context.budget),
             unseen,

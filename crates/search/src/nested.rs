@@ -11,6 +11,7 @@
 //! # Cost
 //! Every state is expanded twice for each search that enters it, counting returns. The stacks take their share of memory, and on disk what they have.
 
+use crate::expansion::batch_edges;
 use crate::lasso::{Lasso, LassoSearch};
 use crate::{Context, SearchError, checkpoint};
 use lariat_base::{Event, Limit, Progress};
@@ -103,7 +104,7 @@ impl<'s, S: Visited> Nested<'s, S> {
             seed: None,
             n_begun: 0,
             expander: graph.expander(),
-            edges: Edges::new(graph.row_bytes()),
+            edges: batch_edges(graph, context),
             is_expanded: false,
             is_new: false,
             n_steps: 0,

@@ -15,7 +15,7 @@
 //! 10.6 bits of memory an accepting state. Each accepting state is expanded twice, after the search for all states.
 
 use crate::enumerate::{ALGORITHM, HashPlacement, counts_of, forget_other_property};
-use crate::expansion::BATCH_BYTES;
+use crate::expansion::batch_edges;
 use crate::lasso::Halt;
 use crate::tally::lock;
 use crate::{Context, Extent, LassoSearch, SearchError, ddfs, disk};
@@ -218,7 +218,7 @@ impl<'w, 'p, 'h, K: Key> Worker<'w, 'p, 'h, K> {
         Self {
             shared,
             expander: graph.expander(),
-            edges: Edges::bounded(width, BATCH_BYTES),
+            edges: batch_edges(*graph, context),
             targets: RowBuffer::new(width),
             numbers: Vec::new(),
             hashes: Vec::new(),

@@ -6,6 +6,7 @@
 //! # Cost
 //! At most the states that are nearer than the target, once in memory and once on disk.
 
+use crate::expansion::batch_edges;
 use crate::{Context, Extent, Goal, Lasso, SearchError, ebfs, ram};
 use lariat_base::Limit;
 use lariat_graph::{Edges, Expander, Graph, GraphError, RowBuffer, Rows};
@@ -42,7 +43,7 @@ pub(crate) fn lasso_through(
 
 /// A shortest cycle through a state, which comes first; none if there is no cycle.
 pub(crate) fn cycle_through(graph: &dyn Graph, state: &[u8], context: &Context) -> Result<Way, SearchError> {
-    let mut edges = Edges::new(state.len());
+    let mut edges = batch_edges(graph, context);
     graph.expander().expand(Rows::new(state, state.len()), &mut edges)?;
     let back = way(graph, edges.targets(), &[state.to_vec()], context)?;
     Ok(back.map(|back| {

@@ -1,7 +1,7 @@
 //! Publishing how far the search is, and going on from there.
 //!
 //! Between rounds all states are in runs, so the names of the runs and the counters are everything. The filter is made again from the
-//! visited runs.
+//! runs, the doubtful ones too: a pass may find one of their states new, and it must not be found again.
 
 use super::visited::Visited;
 use super::{Search, Shared};
@@ -78,7 +78,8 @@ impl<'s, K: Key> Search<'s, K> {
         shared.files.go_on_after(manifest.number(RUNS)?);
         visited.published(manifest.number(RUNS)?);
         shared.tally.restore(&manifest)?;
-        let runs: Vec<&Run<'s, K>> = visited.expanded.iter().chain(&visited.waiting).collect();
+        let runs: Vec<&Run<'s, K>> =
+            [&visited.expanded, &visited.waiting, &visited.doubtful].into_iter().flatten().collect();
         shared.fill_filter(&runs)?;
         Ok(true)
     }

@@ -3,6 +3,7 @@
 use crate::Context;
 use lariat_disk::PAGE_BYTES;
 use lariat_storage::{Key, RunOptions};
+use std::time::Duration;
 
 /// What each part may use, in a search with rows of one width.
 pub(super) struct Shares {
@@ -25,6 +26,8 @@ pub(super) struct Shares {
     pub(super) merge_rows: usize,
     /// Bytes of doubtful states on disk that are worth a pass even when there is something else to do.
     pub(super) doubtful_bytes_min: u64,
+    /// How far the search is is published after this time where no pass has done it.
+    pub(super) publish_after: Duration,
 }
 
 /// Blocks that a reader has in memory.
@@ -37,6 +40,8 @@ const BLOCK_BYTES_MAX: usize = 128 << 10;
 /// What the buffers of all workers' writers take of the memory, and how many blocks at once are worth it.
 const WRITERS_SHARE: usize = 32;
 const BLOCKS_AT_ONCE_MAX: usize = 8;
+/// What a crash may cost. To publish more often would make runs small, and wait for the disk.
+const PUBLISH_AFTER: Duration = Duration::from_secs(20);
 /// Larger caches do not stay in the processor's.
 const CACHE_BYTES_MAX: usize = 4 << 20;
 
@@ -88,6 +93,7 @@ impl Shares {
             pass_threads: threads,
             merge_rows,
             doubtful_bytes_min: memory as u64 / 4,
+            publish_after: PUBLISH_AFTER,
             run,
         }
     }

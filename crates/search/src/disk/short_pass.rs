@@ -43,9 +43,8 @@ impl<'s, K: Key> Search<'s, K> {
         let (new, doubtful) = sorted.into_iter().unzip();
         let found = visited.find_new(&shared.files, &Buffers { new, doubtful }, shared.shares.found_keys, threads)?;
         self.short_passes.set(self.short_passes.get() + 1);
-        for run in std::mem::take(&mut visited.doubtful) {
-            visited.forget(&shared.files, run.name().to_owned())?;
-        }
+        let doubtful = std::mem::take(&mut visited.doubtful);
+        visited.forget(&shared.files, doubtful)?;
         workers.iter_mut().for_each(Worker::forget_doubtful);
         let mut n_new = 0;
         for found in found {

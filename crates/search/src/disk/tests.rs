@@ -5,6 +5,7 @@ use lariat_disk::{DiskError, FaultPlan, FaultyDisk};
 use lariat_graph::Strength;
 use lariat_storage::{RunOptions, StorageError};
 use lariat_testkit::RandomGraph;
+use std::time::Duration;
 
 /// Shares so small that everything is written to disk, compared and merged many times.
 fn tiny_shares(random: &mut Random, row_bytes: usize) -> Shares {
@@ -21,6 +22,7 @@ fn tiny_shares(random: &mut Random, row_bytes: usize) -> Shares {
         found_keys: random.below(60),
         merge_rows: 1 + random.below(40),
         doubtful_bytes_min: random.below(100_000) as u64,
+        publish_after: Duration::from_millis(if random.below(2) == 0 { 0 } else { 60_000 }),
     }
 }
 
@@ -120,7 +122,7 @@ fn a_crash_at_any_point_costs_nothing_but_time() {
 /// Every crash is followed by another one, until the search is through.
 #[test]
 fn many_crashes_cost_nothing_but_time() {
-    for seed in 100..200 {
+    for seed in 100..400 {
         let graph = RandomGraph::new(seed, 400);
         let reference = ExplicitGraph::explore(&graph, usize::MAX).unwrap();
         let mut random = Random::new(seed);

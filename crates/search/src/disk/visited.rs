@@ -7,6 +7,7 @@ use lariat_disk::Disk;
 use lariat_storage::stream::{Merge, RowStream, SliceStream, Subtract, write_all};
 use lariat_storage::{Key, Run, RunOptions, RunReader, RunWriter, StorageError};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 /// Runs of about the same size are merged when there are this many.
 const RUNS_TO_MERGE: usize = 8;
@@ -14,6 +15,8 @@ const RUNS_TO_MERGE: usize = 8;
 const TIER_LOG2: u32 = 3;
 /// Fewer rows than this are merged by one thread.
 const ROWS_TO_SHARE: u64 = 4 << 20;
+/// Garbage of a larger part of what is visited is worth publishing, after which it can go.
+const GARBAGE_PART: u64 = 4;
 /// Runs that workers may still write when a round ends.
 const RUNS_OF_ROUND_END: usize = 6;
 
@@ -31,15 +34,18 @@ pub(super) struct Files<'b> {
 pub(super) struct Visited<'b, K: Key> {
     readers_max: usize,
     doubtful_bytes_min: u64,
+    publish_after: Duration,
     /// Runs of states that were all expanded.
     pub(super) expanded: Vec<Run<'b, K>>,
     /// Runs of states that wait to be expanded, or are being read for that.
     pub(super) waiting: Vec<Run<'b, K>>,
     pub(super) doubtful: Vec<Run<'b, K>>,
-    /// Files that nobody needs any more.
+    /// Files that nobody needs any more but what was published last, and their bytes.
     garbage: Vec<String>,
+    garbage_bytes: u64,
     /// Files made before this number are named by what was published last, and must stay until the next time.
     published: u64,
+    published_at: Instant,
 }
 
 /// What a run that may be merged is.
@@ -153,10 +159,13 @@ impl<'b, K: Key> Visited<'b, K> {
         Self {
             readers_max: shares.readers_max,
             doubtful_bytes_min: shares.doubtful_bytes_min,
+            publish_after: shares.publish_after,
+            published_at: Instant::now(),
             expanded: Vec::new(),
             waiting: Vec::new(),
             doubtful: Vec::new(),
             garbage: Vec::new(),
+            garbage_bytes: 0,
             published: 0,
         }
     }
@@ -184,6 +193,11 @@ impl<'b, K: Key> Visited<'b, K> {
             || Self::bytes_of(&self.doubtful) > self.bytes().max(self.doubtful_bytes_min)
     }
 
+    /// Whether a crash would cost much by now.
+    pub(super) fn is_publishing_due(&self) -> bool {
+        self.published_at.elapsed() >= self.publish_after
+    }
+
     fn n_runs(&self) -> usize {
         self.expanded.len() + self.waiting.len() + self.doubtful.len()
     }
@@ -200,9 +214,8 @@ impl<'b, K: Key> Visited<'b, K> {
             let candidates = Box::new(files.merged(&doubtful, bounds)?);
             files.write_unless_empty(&mut files.without(candidates, &visited, bounds)?)
         })?;
-        let new = new.into_iter().flatten().collect();
-        self.garbage.extend(doubtful.iter().map(|run| run.name().to_owned()));
-        Ok(new)
+        self.forget(files, doubtful)?;
+        Ok(new.into_iter().flatten().collect())
     }
 
     /// Takes runs of about the same size that are worth merging, if there are enough of them, and says what they are.
@@ -237,21 +250,27 @@ impl<'b, K: Key> Visited<'b, K> {
             return Err(SearchError::StateTwice);
         }
         self.list(role).push(merged);
-        let names: Vec<String> = sources.iter().map(|run| run.name().to_owned()).collect();
-        drop(sources);
-        for name in names {
-            self.forget(files, name)?;
+        self.forget(files, sources)
+    }
+
+    /// Removes runs now, or later if what was published last names them.
+    pub(super) fn forget(&mut self, files: &Files<'b>, runs: Vec<Run<'b, K>>) -> Result<(), SearchError> {
+        for run in runs {
+            let name = run.name().to_owned();
+            if self.is_published(&run) {
+                self.garbage.push(name);
+                self.garbage_bytes += run.bytes();
+            } else {
+                drop(run);
+                files.disk.remove(&name).map_err(StorageError::Disk)?;
+            }
         }
         Ok(())
     }
 
-    /// Removes a file now, or later if what was published last names it.
-    pub(super) fn forget(&mut self, files: &Files<'b>, name: String) -> Result<(), SearchError> {
-        if number_of(&name) < self.published {
-            self.garbage.push(name);
-            return Ok(());
-        }
-        Ok(files.disk.remove(&name).map_err(StorageError::Disk)?)
+    /// Whether files that only wait for something to be published take much of the disk.
+    pub(super) fn has_much_garbage(&self) -> bool {
+        self.garbage_bytes > self.bytes() / GARBAGE_PART
     }
 
     /// Merges runs of about the same size where there are many, and more if there are more runs than can be read at once. `reading`
@@ -295,7 +314,7 @@ impl<'b, K: Key> Visited<'b, K> {
             let rows: u64 = sources.iter().map(Run::rows).sum();
             let threads = if rows < ROWS_TO_SHARE { 1 } else { files.threads_for(sources.len()) };
             runs.extend(in_ranges(&sources, threads, merged)?.into_iter().flatten());
-            self.garbage.extend(sources.iter().map(|run| run.name().to_owned()));
+            self.forget(files, sources)?;
         }
     }
 
@@ -317,6 +336,7 @@ impl<'b, K: Key> Visited<'b, K> {
     /// Notes that all runs with smaller numbers are named by what was published.
     pub(super) fn published(&mut self, n_runs: u64) {
         self.published = n_runs;
+        self.published_at = Instant::now();
     }
 
     /// Whether what was published last names the run, so that it was synced.
@@ -325,6 +345,7 @@ impl<'b, K: Key> Visited<'b, K> {
     }
 
     pub(super) fn remove_garbage(&mut self, files: &Files<'b>) -> Result<(), SearchError> {
+        self.garbage_bytes = 0;
         for name in self.garbage.drain(..) {
             files.disk.remove(&name).map_err(StorageError::Disk)?;
         }

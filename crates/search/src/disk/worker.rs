@@ -269,6 +269,7 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
         sort_rows(&mut self.new[..n], &mut self.words);
         let run = self.shared.files.write(&self.new[..n])?;
         self.shared.visited().expanded.push(run);
+        self.ask_for_pause();
         self.new.copy_within(n.., 0);
         let left = self.new.len() - n;
         self.new.truncate(left);
@@ -286,7 +287,7 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
         self.shared.visited().waiting.push(run.clone());
         self.shared.frontier.push(run);
         self.new.truncate(n);
-        self.ask_for_pass();
+        self.ask_for_pause();
         Ok(())
     }
 
@@ -299,13 +300,14 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
         let run = self.shared.files.write(&self.doubtful[..n])?;
         self.shared.visited().doubtful.push(run);
         self.doubtful.clear();
-        self.ask_for_pass();
+        self.ask_for_pause();
         Ok(())
     }
 
-    /// Ends the round if there is enough on disk to be compared or merged.
-    fn ask_for_pass(&self) {
-        if self.shared.visited().is_pass_due() {
+    /// Ends the round if there is enough on disk to be compared or merged, or nothing was published for long.
+    fn ask_for_pause(&self) {
+        let visited = self.shared.visited();
+        if visited.is_pass_due() || visited.is_publishing_due() {
             self.shared.frontier.pause();
         }
     }

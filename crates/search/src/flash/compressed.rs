@@ -106,7 +106,7 @@ impl States for Compressed<'_> {
     }
 
     fn note(&mut self, manifest: &mut Manifest) -> Result<(), SearchError> {
-        self.states.note(manifest, "states")?;
+        self.states.note_growing(manifest, "states")?;
         self.n_bits += 1;
         manifest.set_number("bits", self.n_bits);
         self.marked.note(manifest, "marked", self.disk, &format!("marked-{}", self.n_bits))?;
