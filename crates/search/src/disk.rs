@@ -27,7 +27,7 @@
 //!
 //! # Cost
 //! Each state is sorted, written and read once; doubtful ones once more. A pass reads what of the visited runs the doubtful states
-//! fall into. Passes are made when the doubtful states take as much room as the visited ones, so there are about log(N) of them,
+//! fall into. Passes are made when the doubtful states take a third of the room of the visited ones, so there are some log(N) of them,
 //! and merging keeps the runs few. Levels are not known.
 
 mod checkpoint;

@@ -15,6 +15,9 @@ const RUNS_TO_MERGE: usize = 8;
 const TIER_LOG2: u32 = 3;
 /// Fewer rows than this are merged by one thread.
 const ROWS_TO_SHARE: u64 = 4 << 20;
+/// Doubtful states are compared when they take a larger part of what is visited. To wait longer spares little, and the disk would have to
+/// hold them.
+const DOUBTFUL_PART: u64 = 3;
 /// Garbage of a larger part of what is visited is worth publishing, after which it can go.
 const GARBAGE_PART: u64 = 4;
 /// Runs that workers may still write when a round ends.
@@ -190,7 +193,7 @@ impl<'b, K: Key> Visited<'b, K> {
     /// Whether there is enough on disk to be compared or merged before the search goes on.
     pub(super) fn is_pass_due(&self) -> bool {
         self.n_runs() + RUNS_OF_ROUND_END >= self.readers_max
-            || Self::bytes_of(&self.doubtful) > self.bytes().max(self.doubtful_bytes_min)
+            || Self::bytes_of(&self.doubtful) > (self.bytes() / DOUBTFUL_PART).max(self.doubtful_bytes_min)
     }
 
     /// Whether a crash would cost much by now.
