@@ -255,13 +255,13 @@ impl<'b> RowSet<'b> {
 
     /// Calls `visit` with the rows of levels before this one, or with all others, a stretch at a time. Only where levels are kept.
     pub fn for_rows_before<E>(
-        &self,
+        &mut self,
         level: usize,
         before: bool,
         mut visit: impl FnMut(Rows<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut result = Ok(());
-        for segment in &self.segments {
+        for segment in &mut self.segments {
             let visit = |rows: Rows<'_>| {
                 if result.is_ok() {
                     result = visit(rows);
@@ -273,8 +273,8 @@ impl<'b> RowSet<'b> {
     }
 
     /// Calls `visit` with the rows of a level, a stretch at a time. Only where levels are kept.
-    pub fn for_rows_of_level(&self, level: usize, mut visit: impl FnMut(Rows<'_>)) {
-        self.segments.iter().for_each(|segment| segment.for_rows_of_level(level, &mut visit, self.width));
+    pub fn for_rows_of_level(&mut self, level: usize, mut visit: impl FnMut(Rows<'_>)) {
+        self.segments.iter_mut().for_each(|segment| segment.for_rows_of_level(level, &mut visit, self.width));
     }
 }
 

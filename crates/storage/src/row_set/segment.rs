@@ -355,26 +355,18 @@ impl Segment {
     }
 
     /// Where the rows of a level begin, and how many they are.
-    fn level(&self, level: usize) -> (usize, usize) {
-        let (mut start, mut n_rows) = (0, 0);
-        for (other, count) in self.levels.iter().flat_map(LevelCounts::iter).take_while(|(other, _)| *other <= level) {
-            start += n_rows;
-            n_rows = count;
-            if other < level {
-                (start, n_rows) = (start + n_rows, 0);
-            }
-        }
-        (start, n_rows)
+    fn level(&mut self, level: usize) -> (usize, usize) {
+        self.levels.as_mut().map_or((0, 0), |levels| levels.find(level))
     }
 
     /// Calls `visit` with the rows of levels before this one, or with all others.
-    pub(super) fn for_rows_before(&self, level: usize, before: bool, visit: impl FnMut(Rows<'_>), width: usize) {
+    pub(super) fn for_rows_before(&mut self, level: usize, before: bool, visit: impl FnMut(Rows<'_>), width: usize) {
         let (end, _) = self.level(level);
         self.for_each_stretch(if before { 0..end } else { end..self.n_rows() }, visit, width);
     }
 
     /// Calls `visit` with the rows of a level; never if levels are not kept.
-    pub(super) fn for_rows_of_level(&self, level: usize, visit: impl FnMut(Rows<'_>), width: usize) {
+    pub(super) fn for_rows_of_level(&mut self, level: usize, visit: impl FnMut(Rows<'_>), width: usize) {
         let (start, n_rows) = self.level(level);
         self.for_each_stretch(start..start + n_rows, visit, width);
     }

@@ -32,7 +32,7 @@ impl Segment {
     /// Moves rows to `other`, keeping the order on both sides, and the levels' bounds with them.
     fn move_rows(&mut self, other: &mut Segment, is_moved: impl Fn(&[u8]) -> bool) {
         let n_rows = self.n_rows();
-        let old_levels: Option<Vec<(usize, usize)>> = self.levels.take().map(|levels| levels.iter().collect());
+        let old_levels: Option<Vec<(usize, usize)>> = self.levels.take().map(|levels| levels.all());
         let level_ends = old_levels.iter().flatten().scan(0, |end, (_, count)| {
             *end += count;
             Some(*end)
