@@ -128,45 +128,35 @@ impl<'e, 's> Elementary<'e, 's> {
 
     /// Hands a shortest cycle through the nearest accepting vertex on, so that there is one soon.
     fn hand_on_first(&mut self, each: &mut Each<'_>) -> Result<bool, Halt> {
-        let n_accepting = self.graph.accepting_by_distance.len();
-        let mut reader = self.graph.accepting_by_distance.reader(0..n_accepting, 1)?;
-        loop {
-            let rows = reader.next_rows()?;
-            if rows.is_empty() {
-                return Ok(true);
+        for vertex in 0..self.graph.len {
+            if self.graph.accepting.get(vertex)? == 0 {
+                continue;
             }
-            for row in rows.iter() {
-                let vertex = number(row, 0);
-                if let Some(component) = self.components.component(vertex)? {
-                    self.first = self.graph.way(vertex, vertex)?;
-                    let (graph, vertices) = (&mut self.graph, &self.first[..]);
-                    return Ok(each(&mut FoundCycle { graph, vertices, component })?);
-                }
+            if let Some(component) = self.components.component(vertex)? {
+                self.first = self.graph.way(vertex, vertex)?;
+                let (graph, vertices) = (&mut self.graph, &self.first[..]);
+                return Ok(each(&mut FoundCycle { graph, vertices, component })?);
             }
         }
+        Ok(true)
     }
 
     /// All cycles of a round; false if no more are wanted.
     fn find_round(&mut self, each: &mut Each<'_>) -> Result<bool, Halt> {
         self.count_edges()?;
-        let n_accepting = self.graph.accepting_by_distance.len();
-        let mut reader = self.graph.accepting_by_distance.reader(0..n_accepting, 2)?;
-        loop {
-            let rows = reader.next_rows()?;
-            if rows.is_empty() {
-                return Ok(true);
+        for start in 0..self.graph.len {
+            if self.graph.accepting.get(start)? == 0 {
+                continue;
             }
-            for row in rows.iter() {
-                let start = number(row, 0);
-                if let Some(component) = self.component(start)? {
-                    self.next_search();
-                    if !self.cycles_through(start, component, each)? {
-                        return Ok(false);
-                    }
-                    self.delete(start)?;
+            if let Some(component) = self.component(start)? {
+                self.next_search();
+                if !self.cycles_through(start, component, each)? {
+                    return Ok(false);
                 }
+                self.delete(start)?;
             }
         }
+        Ok(true)
     }
 
     /// Begins another search: no vertex is locked, and none waits.
