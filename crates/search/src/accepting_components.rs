@@ -18,7 +18,7 @@
 
 use crate::enumerate::States;
 use crate::lasso::Halt;
-use crate::trimmed_graph::{Adjacency, NUMBER_BYTES, SavedGraph};
+use crate::trimmed_graph::{Adjacency, NUMBER_BYTES, SavedGraph, write_inner};
 use lariat_storage::{NumberArray, RowStack, SavedArray, StorageError};
 
 /// Components that are described; all are counted.
@@ -48,7 +48,7 @@ pub struct Component {
 
 /// All components with an accepting cycle.
 pub(crate) struct AcceptingComponents<'s> {
-    /// For each vertex the place of its component plus one; 0 if that has no accepting cycle.
+    /// For each vertex inside of them the place of its component plus one.
     of: NumberArray<'s>,
     /// How many there are.
     pub(crate) len: u64,
@@ -60,8 +60,8 @@ pub(crate) struct AcceptingComponents<'s> {
 
 impl AcceptingComponents<'_> {
     /// The place of a vertex's component.
-    pub(crate) fn component(&mut self, vertex: u64) -> Result<Option<u64>, StorageError> {
-        Ok(self.of.get(vertex)?.checked_sub(1))
+    pub(crate) fn component(&mut self, vertex: u64) -> Result<u64, StorageError> {
+        Ok(self.of.get(vertex)?.saturating_sub(1))
     }
 }
 
@@ -289,6 +289,10 @@ fn write<'s>(
     let mut ends = Vec::new();
     for vertex in 0..found.len {
         let component = found.component(vertex)?;
+        states.attend(found.len - vertex, None)?;
+        if component == 0 {
+            continue;
+        }
         let place = places.get(component)?;
         of.push(place)?;
         if let Some(described) = shown.get_mut((place as usize).wrapping_sub(1)) {
@@ -299,7 +303,6 @@ fn write<'s>(
                 described.edges += u64::from(found.component(*end)? == component);
             }
         }
-        states.attend(found.len - vertex, None)?;
     }
     for component in &shown {
         for number in [component.states, component.accepting, component.edges, component.distance] {
@@ -308,6 +311,9 @@ fn write<'s>(
     }
     of.note(&mut graph.manifest)?;
     numbers.note(&mut graph.manifest)?;
+    drop((of, numbers, places));
     graph.manifest.set_number(N_COMPONENTS, found.n_components);
-    Ok(())
+    let Walked { len, forward, mut accepting, mut marks, .. } = found;
+    let mut component = |vertex| Ok(marks.get(vertex)?.saturating_sub(len + 1));
+    write_inner(states, graph, &mut component, &mut accepting, forward)
 }

@@ -27,7 +27,7 @@
 //! # Cost
 //! That of trimming and of the edges; then for each accepting state that is near enough two searches of what is nearer than `best`. 8 bytes for each vertex, in memory or on disk.
 
-use crate::accepting_components::{AcceptingComponents, accepting_components};
+use crate::accepting_components::accepting_components;
 use crate::enumerate::{HashPlacement, States, enumerate};
 use crate::lasso::{Halt, Lasso, LassoSearch};
 use crate::trimmed_graph::{Direction, TrimmedGraph, Visit, saved_graph};
@@ -51,15 +51,14 @@ fn shortest_lasso(states: &mut States<'_>) -> Result<Option<Lasso>, Halt> {
         return Ok(None);
     }
     let Some(mut saved) = saved_graph(states)? else { return Ok(None) };
-    let components = accepting_components(states, &mut saved)?;
-    if components.len == 0 {
+    if accepting_components(states, &mut saved)?.len == 0 {
         return Ok(None);
     }
     states.begin_phase("shortest");
-    let distances = states.array(saved.len, 64, 3)?;
+    let distances = states.array(saved.inner_len()?, 64, 3)?;
     let graph = saved.load(states)?;
     let best = Best { length: u64::MAX, seed: 0, accepting: 0 };
-    Search { states, graph, components, distances, round: 0, best }.run()
+    Search { states, graph, distances, round: 0, best }.run()
 }
 
 /// The best lasso so far.
@@ -72,7 +71,6 @@ struct Best {
 struct Search<'m, 's> {
     states: &'m mut States<'s>,
     graph: TrimmedGraph<'s>,
-    components: AcceptingComponents<'s>,
     /// For each vertex the round that reached it forwards last, and the distance from that round's accepting vertex.
     distances: lariat_storage::NumberArray<'s>,
     round: u64,
@@ -86,7 +84,6 @@ impl Search<'_, '_> {
             if self.graph.accepting.get(accepting)? == 0 {
                 continue;
             }
-            let Some(component) = self.components.component(accepting)? else { continue };
             if self.graph.depth(accepting)? + 1 >= self.best.length {
                 break;
             }
@@ -96,7 +93,7 @@ impl Search<'_, '_> {
             }
             self.round += 1;
             self.states.attend(len - accepting, None)?;
-            if self.forwards(accepting, component)? {
+            if self.forwards(accepting)? {
                 self.backwards(accepting)?;
             }
         }
@@ -104,9 +101,9 @@ impl Search<'_, '_> {
     }
 
     /// How far it is from an accepting vertex to all that matter; whether one of them is the vertex itself.
-    fn forwards(&mut self, accepting: u64, component: u64) -> Result<bool, Halt> {
+    fn forwards(&mut self, accepting: u64) -> Result<bool, Halt> {
         let (distances, best, states) = (&mut self.distances, &mut self.best, &mut self.states);
-        let (components, round) = (&mut self.components, self.round << 32);
+        let round = self.round << 32;
         let depth = self.graph.depth(accepting)?;
         let mut has_loop = false;
         distances.set(accepting, round)?;
@@ -121,7 +118,7 @@ impl Search<'_, '_> {
                     *best = Best { length: depth + distance, seed: accepting, accepting };
                 }
             } else if is_new {
-                if components.component(end)? != Some(component) || graph.depth(end)? + 1 >= best.length {
+                if graph.depth(end)? + 1 >= best.length {
                     return Ok(Visit::Skip);
                 }
                 distances.set(end, round | distance)?;

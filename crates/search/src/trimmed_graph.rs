@@ -11,6 +11,9 @@
 //! That of `build.rs`. On disk the tree of shortest paths, and some bytes for each vertex and edge, which are in memory too as far as they fit.
 
 mod build;
+mod inner;
+
+pub(crate) use inner::write_inner;
 
 use crate::SearchError;
 use crate::enumerate::States;
@@ -38,6 +41,8 @@ const ACCEPTING: &str = "accepting";
 const PLACES: &str = "places";
 const LEVELS: &str = "levels";
 const TREE: &str = "tree";
+/// What comes before the names of files and keys of the graph inside of components.
+const INNER: &str = "inner-";
 /// Keys of the manifest.
 const N_VERTICES: &str = "vertices";
 const N_EDGES: &str = "edges";
@@ -90,7 +95,6 @@ pub(crate) struct SavedGraph {
     /// What is published.
     pub(crate) manifest: Manifest,
     pub(crate) len: u64,
-    n_edges: u64,
 }
 
 /// The graph that trimming leaves, which an interrupted search has published, or else is made now and published; none if nothing is left.
@@ -108,8 +112,8 @@ pub(crate) fn saved_graph(states: &mut States<'_>) -> Result<Option<SavedGraph>,
         build::build(states, kept, &mut manifest)?;
         manifest.publish(disk, budget)?;
     }
-    let (len, n_edges) = (manifest.number(N_VERTICES)?, manifest.number(N_EDGES)?);
-    Ok(Some(SavedGraph { manifest, len, n_edges }))
+    let len = manifest.number(N_VERTICES)?;
+    Ok(Some(SavedGraph { manifest, len }))
 }
 
 impl SavedGraph {
@@ -143,18 +147,31 @@ impl SavedGraph {
         Ok(Levels(self.array(states, LEVELS, 16)?))
     }
 
-    /// The graph with all that it has.
+    fn inner<'s>(&self, states: &States<'s>, name: &str, parts: u64) -> Result<NumberArray<'s>, StorageError> {
+        self.array(states, &format!("{INNER}{name}"), parts)
+    }
+
+    fn inner_edges<'s>(&self, states: &States<'s>, files: &EdgeFiles) -> Result<Adjacency<'s>, StorageError> {
+        Ok(Adjacency { starts: self.inner(states, files.starts, 6)?, ends: self.inner(states, files.ends, 5)? })
+    }
+
+    /// The vertices inside of components with an accepting cycle.
+    pub(crate) fn inner_len(&self) -> Result<u64, StorageError> {
+        self.manifest.number(&format!("{INNER}{N_VERTICES}"))
+    }
+
+    /// The graph of these vertices, with the edges inside of their components ([`write_inner`]).
     pub(crate) fn load<'s>(&self, states: &mut States<'s>) -> Result<TrimmedGraph<'s>, StorageError> {
         let (disk, budget) = (states.disk, states.context.budget);
-        let levels = self.levels(states)?;
-        let accepting = self.accepting(states)?;
-        let places = self.array(states, PLACES, 32)?;
+        let (len, n_edges) = (self.inner_len()?, self.manifest.number(&format!("{INNER}{N_EDGES}"))?);
+        let levels = Levels(self.inner(states, LEVELS, 16)?);
+        let accepting = self.inner(states, ACCEPTING, 8)?;
+        let places = self.inner(states, PLACES, 32)?;
         let tree = Tree::take_up(states, TREE, &self.manifest)?;
-        let forward = self.edges(states, &FORWARD, 6)?;
-        let backward = self.edges(states, &BACKWARD, 6)?;
-        let reached = states.array(self.len, 64, 6)?;
+        let forward = self.inner_edges(states, &FORWARD)?;
+        let backward = self.inner_edges(states, &BACKWARD)?;
+        let reached = states.array(len, 64, 6)?;
         let queue = RowQueue::new(disk, "queue", RowLogOptions::smallest(NUMBER_BYTES, FileKind::Queue), budget);
-        let (len, n_edges, n_searches) = (self.len, self.n_edges, 0);
         Ok(TrimmedGraph {
             len,
             n_edges,
@@ -165,13 +182,13 @@ impl SavedGraph {
             places,
             tree,
             reached,
-            n_searches,
+            n_searches: 0,
             queue,
         })
     }
 }
 
-/// A graph of numbers.
+/// A graph of numbers: what is inside of components with an accepting cycle.
 pub(crate) struct TrimmedGraph<'s> {
     pub(crate) len: u64,
     pub(crate) n_edges: u64,

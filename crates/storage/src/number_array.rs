@@ -257,5 +257,64 @@ impl Drop for NumberArray<'_> {
     }
 }
 
+/// Words between two entries of a [`RankIndex`].
+const RANK_WORDS: u64 = 16;
+
+/// How many bits are set before any place of an array of bits that no longer changes.
+pub struct RankIndex<'b> {
+    /// Before every 16th word.
+    before: ReservedVec<'b, u64>,
+    ones: u64,
+}
+
+impl<'b> RankIndex<'b> {
+    /// Counts the bits of an array.
+    pub fn new(bits: &mut NumberArray<'b>, budget: &'b MemoryBudget) -> Result<Self, StorageError> {
+        assert_eq!(bits.bits, 1, "an array of bits");
+        let n_words = NumberArray::words_for(bits.len, 1);
+        let mut before = ReservedVec::with_capacity(n_words.div_ceil(RANK_WORDS) as usize, budget)?;
+        let (mut ones, mut word_number) = (0, 0);
+        let mut refused = None;
+        bits.for_each_word(|word| {
+            if word_number % RANK_WORDS == 0 {
+                refused = before.push(ones).err().or(refused);
+            }
+            word_number += 1;
+            ones += u64::from(word.count_ones());
+        })?;
+        match refused {
+            Some(refused) => Err(refused.into()),
+            None => Ok(Self { before, ones }),
+        }
+    }
+
+    /// Bits that are set.
+    pub fn ones(&self) -> u64 {
+        self.ones
+    }
+
+    /// How many bits are set before a place of the array that it was made for.
+    pub fn rank(&self, bits: &mut NumberArray<'b>, place: u64) -> Result<u64, StorageError> {
+        let (word, shift) = (place / 64, place % 64);
+        let first = word / RANK_WORDS * RANK_WORDS;
+        let mut rank = self.before[(word / RANK_WORDS) as usize];
+        let inner = |word: u64| u64::from(word.count_ones());
+        match &mut bits.words {
+            Words::Memory(words) => {
+                rank += words[first as usize..word as usize].iter().map(|word| inner(*word)).sum::<u64>();
+                rank += inner(words[word as usize] & !(u64::MAX << shift));
+            }
+            Words::Disk(cache) => {
+                for before in first..=word {
+                    let contents = cache.contents(before / BLOCK_WORDS)?;
+                    let bits = get_u64(contents, (before % BLOCK_WORDS) as usize * 8);
+                    rank += inner(if before == word { bits & !(u64::MAX << shift) } else { bits });
+                }
+            }
+        }
+        Ok(rank)
+    }
+}
+
 #[cfg(test)]
 mod tests;

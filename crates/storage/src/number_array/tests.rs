@@ -57,6 +57,28 @@ fn behaves_like_a_vector() {
 }
 
 #[test]
+fn ranks_count_what_comes_before() {
+    let mut random = Random::new(6);
+    for placement in PLACEMENTS {
+        for len in [1, 63, 64, 65, 5000, 100_000] {
+            let budget = MemoryBudget::new(1 << 22);
+            let disk = FaultyDisk::default();
+            let mut bits = NumberArray::new(len, 1, placement, &disk, "bits", &budget).unwrap();
+            let every = 1 + random.below(9);
+            let set: Vec<u64> = (0..len).filter(|_| random.one_in(every)).collect();
+            set.iter().for_each(|item| bits.set(*item, 1).unwrap());
+            let index = RankIndex::new(&mut bits, &budget).unwrap();
+            assert_eq!(index.ones(), set.len() as u64);
+            for _ in 0..300 {
+                let place = random.below(len as usize) as u64;
+                let expected = set.partition_point(|item| *item < place) as u64;
+                assert_eq!(index.rank(&mut bits, place).unwrap(), expected);
+            }
+        }
+    }
+}
+
+#[test]
 fn numbers_have_as_many_bits_as_they_need() {
     for (number, bits) in [(0, 1), (1, 1), (2, 2), (4, 4), (15, 4), (16, 8), (256, 16), (1 << 16, 32), (u64::MAX, 64)] {
         assert_eq!(NumberArray::bits_for(number), bits, "{number}");
