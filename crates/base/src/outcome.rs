@@ -101,6 +101,8 @@ pub struct CounterexampleSummary {
     pub prefix: u64,
     /// Steps of the loop; 0 for a finite path.
     pub cycle: u64,
+    /// The same for the lasso of the product that shows it: as long, or longer, since the run is folded where the model is already on its loop and the automaton is not.
+    pub product: Option<(u64, u64)>,
     /// Where it was written, if it was.
     pub file: Option<String>,
     /// Whether the interpreter has replayed it.
@@ -147,9 +149,9 @@ pub struct CyclesSummary {
     pub n_groups: u64,
     /// Transitions that every loop has.
     pub common: Vec<String>,
-    /// Transitions that every counterexample has, on its path or on its loop, and none of the good runs that were tried.
+    /// Transitions that every counterexample has, on its path or on its loop, and none of the good runs that were tried; no more is known of them.
     pub only_bad: Vec<String>,
-    /// Good runs that were tried.
+    /// Good runs that were tried: random ones, from the start and from behind such a transition.
     pub good_runs: u64,
     /// Where they were written, if they were.
     pub directory: Option<String>,

@@ -2,7 +2,7 @@
 //!
 //! Different cycles of the product may be the same run of the model, with the automaton in other states; they are counted as what they are, cycles.
 
-use crate::check::run_counterexample;
+use crate::check::Counterexample;
 use crate::failure::Failure;
 use crate::output;
 use crate::temporal::Temporal;
@@ -24,8 +24,9 @@ const GROUPS_MAX: usize = 1000;
 const GROUPS_SHOWN: usize = 10;
 /// Components that are shown.
 const COMPONENTS_SHOWN: usize = 10;
-/// Random walks that are tried for good runs, and the steps of each.
-const WALKS: u64 = 300;
+/// Random walks that are tried for good runs: from the start, and from behind each transition that only counterexamples seem to have; and the steps of each.
+const WALKS: usize = 300;
+const WALKS_BEHIND: usize = 50;
 const WALK_STEPS: usize = 5000;
 
 /// What counterexamples are counterexamples of.
@@ -54,7 +55,7 @@ pub struct AllCycles<'s> {
     limit: Option<u64>,
     found: u64,
     replayed: u64,
-    shortest: Option<Trace>,
+    shortest: Option<Counterexample>,
     groups: BTreeMap<Vec<String>, CycleGroup>,
     /// Transitions of all loops, and of all runs.
     in_loops: Option<BTreeSet<String>>,
@@ -105,8 +106,8 @@ impl<'s> AllCycles<'s> {
         if self.found <= REPLAYED_MAX || !matches!(self.target, Target::Nowhere) {
             let lasso = cycle.lasso()?;
             let Subject { graph, product, watcher, property, .. } = &self.subject;
-            let noted = run_counterexample(graph, product, *watcher, property, lasso)
-                .and_then(|trace| self.note(trace, cycle.component));
+            let noted = Counterexample::replay(graph, product, *watcher, property, lasso)
+                .and_then(|found| self.note(found, cycle.component));
             if let Err(failure) = noted {
                 self.failure = Some(failure);
                 return Ok(false);
@@ -115,12 +116,13 @@ impl<'s> AllCycles<'s> {
         Ok(self.limit.is_none_or(|limit| self.found < limit))
     }
 
-    fn note(&mut self, trace: Trace, component: u64) -> Result<(), Failure> {
+    fn note(&mut self, found: Counterexample, component: u64) -> Result<(), Failure> {
         self.replayed += 1;
-        self.write(&trace, component)?;
+        let trace = &found.trace;
+        self.write(trace, component)?;
         let loop_to = trace.loop_to.unwrap_or(0);
-        let in_run = transitions(&trace, 0);
-        let in_loop = transitions(&trace, loop_to);
+        let in_run = transitions(trace, 0);
+        let in_loop = transitions(trace, loop_to);
         let lengths = (loop_to as u64, (trace.steps.len() - loop_to) as u64);
         let key: Vec<String> = in_loop.iter().cloned().collect();
         if self.groups.len() < GROUPS_MAX || self.groups.contains_key(&key) {
@@ -134,8 +136,8 @@ impl<'s> AllCycles<'s> {
         }
         intersect(&mut self.in_loops, in_loop);
         intersect(&mut self.in_runs, in_run);
-        if self.shortest.as_ref().is_none_or(|shortest| trace.steps.len() < shortest.steps.len()) {
-            self.shortest = Some(trace);
+        if self.shortest.as_ref().is_none_or(|shortest| trace.steps.len() < shortest.trace.steps.len()) {
+            self.shortest = Some(found);
         }
         Ok(())
     }
@@ -163,7 +165,7 @@ impl<'s> AllCycles<'s> {
     }
 
     /// What was found, and the shortest counterexample.
-    pub fn finish(mut self, found: &CycleSearch) -> Result<(CyclesSummary, Option<Trace>), Failure> {
+    pub fn finish(mut self, found: &CycleSearch) -> Result<(CyclesSummary, Option<Counterexample>), Failure> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
@@ -204,34 +206,56 @@ impl<'s> AllCycles<'s> {
     }
 
     /// Transitions of all counterexamples that none of some good runs has, and how many of those were tried.
+    ///
+    /// That no good run at all has such a transition would need an automaton for the good runs. But where there are good runs with it, many go on from where a counterexample has
+    /// taken it; so that is where most walks begin that could prove it harmless.
     fn only_bad(&self) -> (Vec<String>, u64) {
         let mut suspects = self.in_runs.clone().unwrap_or_default();
         let (mut random, mut good_runs) = (Random::new(1), 0);
+        let start = vec![self.subject.graph.initial_row()];
         for _ in 0..WALKS {
-            if suspects.is_empty() {
-                break;
+            if !suspects.is_empty() {
+                good_runs += self.try_good_run(&start, &mut random, &mut suspects);
             }
-            let Some(run) = self.random_run(&mut random) else { continue };
-            let judged = self.subject.graph.run_violation(self.subject.watcher, &run);
-            if !matches!(judged, Err(ReplayError::NotViolated(_))) {
-                continue;
-            }
-            if let Ok(trace) = self.subject.graph.run_trace(&run) {
-                good_runs += 1;
-                let harmless = transitions(&trace, 0);
-                suspects.retain(|transition| !harmless.contains(transition));
+        }
+        for suspect in suspects.clone() {
+            let Some(start) = self.path_behind(&suspect) else { continue };
+            for _ in 0..WALKS_BEHIND {
+                if suspects.contains(&suspect) {
+                    good_runs += self.try_good_run(&start, &mut random, &mut suspects);
+                }
             }
         }
         // Without a good run there is nothing to compare with.
         if good_runs == 0 { (Vec::new(), 0) } else { (suspects.into_iter().collect(), good_runs) }
     }
 
-    /// A walk up to where it comes to a state again, or to a deadlock; none if that takes long, or is not a run.
-    fn random_run(&self, random: &mut Random) -> Option<Run> {
+    /// Walks on from a path; if that is a good run, 1, and its transitions are no suspects any more.
+    fn try_good_run(&self, start: &[Vec<u8>], random: &mut Random, suspects: &mut BTreeSet<String>) -> u64 {
+        let Some(run) = self.random_run(start, random) else { return 0 };
+        let judged = self.subject.graph.run_violation(self.subject.watcher, &run);
+        if !matches!(judged, Err(ReplayError::NotViolated(_))) {
+            return 0;
+        }
+        let Ok(trace) = self.subject.graph.run_trace(&run) else { return 0 };
+        let harmless = transitions(&trace, 0);
+        suspects.retain(|transition| !harmless.contains(transition));
+        1
+    }
+
+    /// The rows of the shortest counterexample up to the one that a transition leads to.
+    fn path_behind(&self, suspect: &str) -> Option<Vec<Vec<u8>>> {
+        let Counterexample { trace, run, .. } = self.shortest.as_ref()?;
+        let step = trace.steps.iter().position(|step| step.moves.iter().any(|taken| transition(taken) == suspect))?;
+        Some(run.rows.iter().chain(run.rows.get(run.loop_to)).take(step + 2).cloned().collect())
+    }
+
+    /// A path, and a walk from its end up to where it comes to a state again, or to a deadlock; none if that takes long, or is not a run.
+    fn random_run(&self, start: &[Vec<u8>], random: &mut Random) -> Option<Run> {
         let graph = self.subject.graph;
-        let mut rows = vec![graph.initial_row()];
-        let mut places = HashMap::from([(rows[0].clone(), 0)]);
-        while rows.len() <= WALK_STEPS {
+        let mut rows = start.to_vec();
+        let mut places: HashMap<Vec<u8>, usize> = rows.iter().cloned().zip(0..).collect();
+        while rows.len() <= start.len() + WALK_STEPS {
             let mut steps = graph.steps(rows.last()?);
             if steps.is_empty() {
                 let is_run = self.subject.deadlock_runs == DeadlockRuns::Stutter;

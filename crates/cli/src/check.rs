@@ -142,17 +142,25 @@ impl Checking<'_> {
         self.searcher.begin_property(&property.name);
         let (found, searched) = self.searcher.find_lasso(&product, watcher.strength(), &mut self.phases)?;
         self.error_reached |= found.error_reached && found.lasso.is_none();
-        let trace = match found.lasso {
-            Some(lasso) => Some(run_counterexample(&graph, &product, &*property.watcher(&graph)?, property, lasso)?),
+        let counterexample = match found.lasso {
+            Some(lasso) => {
+                Some(Counterexample::replay(&graph, &product, &*property.watcher(&graph)?, property, lasso)?)
+            }
             None => None,
         };
         let outcome = PropertyOutcome {
             name: property.name.clone(),
             kind: property.property.kind,
-            verdict: verdict(trace.is_some(), searched.complete),
+            verdict: verdict(counterexample.is_some(), searched.complete),
             automaton: property.summary(self.loaded),
             product: Some(searched.counts),
-            counterexample: self.show(trace)?,
+            counterexample: match counterexample {
+                Some(found) => {
+                    let product = Some(found.product);
+                    self.show(Some(found.trace))?.map(|summary| CounterexampleSummary { product, ..summary })
+                }
+                None => None,
+            },
             cycles: None,
         };
         self.properties.push(outcome);
@@ -176,8 +184,11 @@ impl Checking<'_> {
         let (found, searched) = self.searcher.find_cycles(&product, self.options.rho, &mut each, &mut self.phases)?;
         self.error_reached |= found.search.error_reached && found.cycles == 0;
         let (cycles, shortest) = all.finish(&found)?;
-        let counterexample = shortest.as_ref().map(|trace| summary_of(trace, None));
-        self.traces.extend(shortest);
+        let counterexample = shortest.as_ref().map(|shortest| CounterexampleSummary {
+            product: Some(shortest.product),
+            ..summary_of(&shortest.trace, None)
+        });
+        self.traces.extend(shortest.map(|shortest| shortest.trace));
         self.properties.push(PropertyOutcome {
             name: property.name.clone(),
             kind: property.property.kind,
@@ -236,6 +247,7 @@ fn summary_of(trace: &Trace, file: Option<String>) -> CounterexampleSummary {
     CounterexampleSummary {
         prefix: prefix as u64,
         cycle: (trace.steps.len() - prefix) as u64,
+        product: None,
         file,
         replayed: true,
         what: trace.what.clone(),
@@ -317,19 +329,30 @@ fn counterexample(graph: &Interpreter, property: &Asked, path: &[Vec<u8>]) -> Re
     Ok(Trace { property: Some(TraceProperty { kind: property.kind, expression, automaton: None }), what, ..trace })
 }
 
-/// Replays the run of the model that a lasso of the product shows, and has the automaton judge it again.
-pub fn run_counterexample(
-    graph: &Interpreter,
-    product: &Product,
-    watcher: &dyn Watcher,
-    property: &Temporal,
-    lasso: Lasso,
-) -> Result<Trace, Failure> {
-    let rows = |rows: &[Vec<u8>]| rows.iter().map(|row| product.model_row(row).to_vec()).collect();
-    let run = Run::new(rows(&lasso.prefix), rows(&lasso.cycle));
-    let trace = graph.run_trace(&run).map_err(broken)?;
-    let what = graph.run_violation(watcher, &run).map_err(broken)?;
-    Ok(Trace { property: Some(property.property.clone()), what, ..trace })
+/// A counterexample to a temporal property.
+pub struct Counterexample {
+    pub trace: Trace,
+    pub run: Run,
+    /// Steps of the product's lasso before its loop, and on it.
+    pub product: (u64, u64),
+}
+
+impl Counterexample {
+    /// Replays the run of the model that a lasso of the product shows, and has the automaton judge it again.
+    pub fn replay(
+        graph: &Interpreter,
+        product: &Product,
+        watcher: &dyn Watcher,
+        property: &Temporal,
+        lasso: Lasso,
+    ) -> Result<Self, Failure> {
+        let rows = |rows: &[Vec<u8>]| rows.iter().map(|row| product.model_row(row).to_vec()).collect();
+        let run = Run::new(rows(&lasso.prefix), rows(&lasso.cycle));
+        let trace = graph.run_trace(&run).map_err(broken)?;
+        let what = graph.run_violation(watcher, &run).map_err(broken)?;
+        let trace = Trace { property: Some(property.property.clone()), what, ..trace };
+        Ok(Self { trace, run, product: (lasso.prefix.len() as u64, lasso.cycle.len() as u64) })
+    }
 }
 
 fn print(options: &CheckOptions, outcome: &Outcome, traces: &[Trace]) -> Result<(), Failure> {

@@ -48,6 +48,7 @@ fn property(property: &PropertyOutcome) -> Value {
         json!({
             "prefix": c.prefix,
             "cycle": c.cycle,
+            "product": c.product.map(|(prefix, cycle)| json!({"prefix": prefix, "cycle": cycle})),
             "file": c.file,
             "replayed": c.replayed,
             "what": c.what,

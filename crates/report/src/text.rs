@@ -17,6 +17,17 @@ pub fn outcome_text(outcome: &Outcome, with_stats: bool) -> String {
             _ => String::new(),
         };
         let _ = writeln!(out, "{}: {}{how}", property.name, property.verdict.word());
+        if let Some(c) = &property.counterexample
+            && let Some((before, round)) = c.product
+            && (before, round) != (c.prefix, c.cycle)
+        {
+            let _ = writeln!(
+                out,
+                "  in the product it is {} longer: {} before a loop of {round}",
+                steps((before + round).saturating_sub(c.prefix + c.cycle)),
+                steps(before)
+            );
+        }
         if let Some(file) = property.counterexample.as_ref().and_then(|c| c.file.as_ref()) {
             let _ = writeln!(out, "  written to {file}");
         }
@@ -106,7 +117,12 @@ fn cycles_text(cycles: &CyclesSummary, out: &mut String) {
     }
     if !cycles.only_bad.is_empty() {
         let good = of(cycles.good_runs, "good run");
-        let _ = writeln!(out, "  every counterexample has, and none of {good}: {}", cycles.only_bad.join(", "));
+        let of_these = if cycles.incomplete.is_none() && cycles.replayed == cycles.found { "" } else { " of these" };
+        let _ = writeln!(
+            out,
+            "  every counterexample{of_these} has, and none of {good} that random walks found: {}",
+            cycles.only_bad.join(", ")
+        );
     }
 }
 

@@ -35,8 +35,7 @@ pub use crate::accepting_components::Component;
 use crate::accepting_components::accepting_components;
 use crate::enumerate::{HashPlacement, States, enumerate};
 use crate::lasso::{Halt, Lasso, LassoSearch};
-use crate::trim::trim;
-use crate::trimmed_graph::{TrimmedGraph, trimmed_graph};
+use crate::trimmed_graph::{TrimmedGraph, saved_graph};
 use crate::{Context, SearchError};
 use elementary::Elementary;
 use lariat_base::Event;
@@ -113,12 +112,8 @@ fn all_cycles(states: &mut States<'_>, rho: f64, found: &mut CycleSearch, each: 
     if states.counts.accepting == 0 {
         return Ok(true);
     }
-    let kept = trim(states)?;
-    if kept.len == 0 {
-        return Ok(true);
-    }
-    let mut graph = trimmed_graph(states, kept)?;
-    let components = accepting_components(states, &mut graph)?;
+    let Some(mut saved) = saved_graph(states)? else { return Ok(true) };
+    let components = accepting_components(states, &mut saved)?;
     found.n_components = components.len;
     found.components.clone_from(&components.shown);
     if components.len == 0 {
@@ -126,6 +121,7 @@ fn all_cycles(states: &mut States<'_>, rho: f64, found: &mut CycleSearch, each: 
     }
     states.begin_phase("cycles");
     let observer = states.context.observer;
+    let graph = saved.load(states)?;
     Elementary::new(states, graph, components, rho)?.find(&mut |cycle| {
         found.cycles += 1;
         observer.event(&Event::Found(found.cycles));

@@ -11,7 +11,7 @@
 //! |---|---|
 //! | phase 1, `depth` | the tree of shortest paths, [`TrimmedGraph::depth`] |
 //! | `opt` | `best.length` |
-//! | `Accept`, those with `depth(r) < opt` | `accepting_by_distance`, up to the first that is too far |
+//! | `Accept`, those with `depth(r) < opt` | accepting vertices, which are in the order of their distance, up to the first that is too far |
 //! | phase 2, `BFS-PQ` | `Search::forwards` |
 //! | phase 3, `Prio-min` | `Search::backwards` |
 //! | `Bounded-DFS` for the three paths | [`TrimmedGraph::way`], and the tree |
@@ -27,11 +27,10 @@
 //! # Cost
 //! That of trimming and of the edges; then for each accepting state that is near enough two searches of what is nearer than `best`. 8 bytes for each vertex, in memory or on disk.
 
-use crate::accepting_components::{AcceptingComponents, accepting_components};
+use crate::accepting_components::accepting_components;
 use crate::enumerate::{HashPlacement, States, enumerate};
 use crate::lasso::{Halt, Lasso, LassoSearch};
-use crate::trim::trim;
-use crate::trimmed_graph::{Direction, TrimmedGraph, Visit, trimmed_graph};
+use crate::trimmed_graph::{Direction, TrimmedGraph, Visit, saved_graph};
 use crate::{Context, SearchError};
 use lariat_graph::Graph;
 
@@ -51,16 +50,15 @@ fn shortest_lasso(states: &mut States<'_>) -> Result<Option<Lasso>, Halt> {
     if states.counts.accepting == 0 {
         return Ok(None);
     }
-    let kept = trim(states)?;
-    if kept.len == 0 {
+    let Some(mut saved) = saved_graph(states)? else { return Ok(None) };
+    if accepting_components(states, &mut saved)?.len == 0 {
         return Ok(None);
     }
-    let mut graph = trimmed_graph(states, kept)?;
-    let components = accepting_components(states, &mut graph)?;
     states.begin_phase("shortest");
-    let distances = states.array(graph.len, 64, 2)?;
+    let distances = states.array(saved.inner_len()?, 64, 3)?;
+    let graph = saved.load(states)?;
     let best = Best { length: u64::MAX, seed: 0, accepting: 0 };
-    Search { states, graph, components, distances, round: 0, best }.run()
+    Search { states, graph, distances, round: 0, best }.run()
 }
 
 /// The best lasso so far.
@@ -73,7 +71,6 @@ struct Best {
 struct Search<'m, 's> {
     states: &'m mut States<'s>,
     graph: TrimmedGraph<'s>,
-    components: AcceptingComponents<'s>,
     /// For each vertex the round that reached it forwards last, and the distance from that round's accepting vertex.
     distances: lariat_storage::NumberArray<'s>,
     round: u64,
@@ -82,38 +79,31 @@ struct Search<'m, 's> {
 
 impl Search<'_, '_> {
     fn run(mut self) -> Result<Option<Lasso>, Halt> {
-        let n_accepting = self.graph.accepting_by_distance.len();
-        let mut reader = self.graph.accepting_by_distance.reader(0..n_accepting, 2)?;
-        'tried: loop {
-            let rows = reader.next_rows()?;
-            if rows.is_empty() {
+        let len = self.graph.len;
+        for accepting in 0..len {
+            if self.graph.accepting.get(accepting)? == 0 {
+                continue;
+            }
+            if self.graph.depth(accepting)? + 1 >= self.best.length {
                 break;
             }
-            for row in rows.iter() {
-                let accepting = row.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
-                if self.graph.depth(accepting)? + 1 >= self.best.length {
-                    break 'tried;
-                }
-                let Some(component) = self.components.component(accepting)? else { continue };
-                if self.round == u64::from(u32::MAX) {
-                    self.distances.clear();
-                    self.round = 0;
-                }
-                self.round += 1;
-                self.states.attend(n_accepting.saturating_sub(self.round), None)?;
-                if self.forwards(accepting, component)? {
-                    self.backwards(accepting)?;
-                }
+            if self.round == u64::from(u32::MAX) {
+                self.distances.clear();
+                self.round = 0;
+            }
+            self.round += 1;
+            self.states.attend(len - accepting, None)?;
+            if self.forwards(accepting)? {
+                self.backwards(accepting)?;
             }
         }
-        drop(reader);
         self.lasso()
     }
 
     /// How far it is from an accepting vertex to all that matter; whether one of them is the vertex itself.
-    fn forwards(&mut self, accepting: u64, component: u64) -> Result<bool, Halt> {
+    fn forwards(&mut self, accepting: u64) -> Result<bool, Halt> {
         let (distances, best, states) = (&mut self.distances, &mut self.best, &mut self.states);
-        let (components, round) = (&mut self.components, self.round << 32);
+        let round = self.round << 32;
         let depth = self.graph.depth(accepting)?;
         let mut has_loop = false;
         distances.set(accepting, round)?;
@@ -128,7 +118,7 @@ impl Search<'_, '_> {
                     *best = Best { length: depth + distance, seed: accepting, accepting };
                 }
             } else if is_new {
-                if components.component(end)? != Some(component) || graph.depth(end)? + 1 >= best.length {
+                if graph.depth(end)? + 1 >= best.length {
                     return Ok(Visit::Skip);
                 }
                 distances.set(end, round | distance)?;

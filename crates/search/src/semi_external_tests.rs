@@ -9,6 +9,7 @@ use lariat_disk::{FaultPlan, FaultyDisk};
 use lariat_graph::Graph;
 use lariat_testkit::RandomGraph;
 use std::collections::BTreeSet;
+use std::sync::Mutex;
 
 type Search = fn(&dyn Graph, &Context<'_>, &mut Random) -> Result<LassoSearch, SearchError>;
 
@@ -388,6 +389,88 @@ fn what_was_interrupted_goes_on() {
             let last = last.unwrap();
             assert_eq!(last.limit, None, "{name}, seed {seed}");
             assert_eq!(last.lasso.is_some(), expected.lasso.is_some(), "{name}, seed {seed}");
+        }
+    }
+}
+
+/// The search ends at every single change of the disk, and is gone on with: the answer is that of a search without a crash.
+#[test]
+fn a_crash_at_any_change_costs_nothing_but_time() {
+    for name in ["minimal", "daac"] {
+        let (_, algorithm) = ALGORITHMS.iter().find(|(known, _)| *known == name).unwrap();
+        let (mut n_crashes, mut n_lassos) = (0, 0);
+        for seed in 0..12 {
+            let graph = graph_of(seed, 60);
+            let reference = ExplicitGraph::explore(&graph, usize::MAX).unwrap();
+            let whole = FaultyDisk::default();
+            let length = |found: &LassoSearch| found.lasso.as_ref().map(|l| (l.prefix.len(), l.cycle.len()));
+            let expected = search(*algorithm, &graph, &whole, &mut Random::new(seed)).unwrap();
+            n_lassos += usize::from(expected.lasso.is_some());
+            for change in 1..=whole.changes() {
+                let what = format!("{name}, seed {seed}, crash at change {change}");
+                let plan =
+                    FaultPlan { crash_at_change: Some(change), seed: seed * 1000 + change, ..FaultPlan::default() };
+                let disk = FaultyDisk::new(plan);
+                let first = search(*algorithm, &graph, &disk, &mut Random::new(seed));
+                assert!(first.is_err() || !disk.has_crashed(), "{what}: nothing is done after a crash");
+                n_crashes += usize::from(disk.has_crashed());
+                let after = disk.after_crash(FaultPlan::default());
+                let found = search(*algorithm, &graph, &after, &mut Random::new(seed)).expect("no more faults");
+                assert_eq!(length(&found), length(&expected), "{what}");
+                assert_eq!((found.states, found.limit), (expected.states, None), "{what}");
+                if let Some(lasso) = &found.lasso {
+                    check_lasso(&graph, &reference, lasso, &what);
+                }
+            }
+        }
+        assert!(n_crashes > 250 && n_lassos > 3, "{name}: {n_crashes} crashes, {n_lassos} lassos");
+    }
+}
+
+/// What was published is not done again: a search that is interrupted when a phase begins goes on with that phase.
+#[test]
+fn phases_that_are_published_are_not_repeated() {
+    let phases = ["hash", "reach", "edges", "components"];
+    for (name, last) in [("minimal", "shortest"), ("daac", "cycles")] {
+        let (_, algorithm) = ALGORITHMS.iter().find(|(known, _)| *known == name).unwrap();
+        let mut n_resumed = 0;
+        for seed in 0..40 {
+            let graph = graph_of(seed, 2000);
+            let disk = FaultyDisk::default();
+            for (i, until) in phases[1..].iter().chain([&last]).enumerate() {
+                let observer = PhaseInterrupter { stop: StopSignal::new(None), until, begun: Mutex::default() };
+                let budget = MemoryBudget::new(64 << 20);
+                let (stop, disk) = (&observer.stop, Some(&disk as &dyn lariat_disk::Disk));
+                let context = Context { budget: &budget, stop, observer: &observer, threads: 1, disk, labels: &[] };
+                algorithm(&graph, &context, &mut Random::new(seed)).unwrap();
+                let begun = observer.begun.into_inner().unwrap();
+                if i > 0 && begun.contains(until) {
+                    n_resumed += 1;
+                    // The phases before the one that was interrupted last time.
+                    for repeated in &phases[..i] {
+                        assert!(!begun.contains(repeated), "{name}, seed {seed}, until {until}: {begun:?}");
+                    }
+                }
+            }
+        }
+        assert!(n_resumed > 20, "{name}: {n_resumed}");
+    }
+}
+
+/// Interrupts when a phase begins, and notes those that began.
+struct PhaseInterrupter {
+    stop: StopSignal,
+    until: &'static str,
+    begun: Mutex<Vec<&'static str>>,
+}
+
+impl lariat_base::Observer for PhaseInterrupter {
+    fn event(&self, event: &lariat_base::Event) {
+        if let lariat_base::Event::Phase(name) = event {
+            self.begun.lock().unwrap().push(name);
+            if *name == self.until {
+                self.stop.interrupt();
+            }
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::enumerate::States;
 use crate::lasso::Halt;
 use lariat_disk::FileKind;
 use lariat_graph::{RowBuffer, Rows};
-use lariat_storage::{BudgetedVec, NumberArray, RowFinder, RowLog, RowLogOptions, StorageError};
+use lariat_storage::{Manifest, NumberArray, RowFinder, RowLog, RowLogOptions, StorageError};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
@@ -36,8 +36,6 @@ pub(crate) struct Tree<'s> {
     /// Where the level ends that is being expanded, and its distance.
     level_end: u64,
     level: u64,
-    /// Where each level begins.
-    level_starts: BudgetedVec<'s, u64>,
     /// The first records of the level behind it: all of them if they are few, and then the log is not asked.
     next_level: Vec<u8>,
     /// Records that were read.
@@ -50,6 +48,8 @@ pub(crate) struct Expanded<'e> {
     pub(crate) number: u64,
     /// Where it is in the tree.
     pub(crate) place: u64,
+    /// Its distance from where the search began.
+    pub(crate) level: u64,
     pub(crate) successors: &'e [u64],
 }
 
@@ -72,7 +72,6 @@ impl<'s> Tree<'s> {
             record: vec![0; width + HEADER_BYTES],
             level_end: 0,
             level: 0,
-            level_starts: BudgetedVec::new(states.context.budget),
             next_level: Vec::new(),
             known: HashMap::new(),
         }
@@ -105,7 +104,6 @@ impl<'s> Tree<'s> {
         }
         let mut next = 0;
         while next < self.log.len() {
-            self.level_starts.push(next)?;
             self.level_end = self.log.len();
             let level = std::mem::take(&mut self.next_level);
             let record_bytes = self.record.len();
@@ -177,8 +175,8 @@ impl<'s> Tree<'s> {
             numbers.clear();
             numbers.extend_from_slice(successors.numbers);
             for (i, range) in ranges.into_iter().enumerate() {
-                let (number, place) = places[done + i];
-                let expanded = Expanded { row: rows.row(i), number, place, successors: &numbers[range] };
+                let ((number, place), level) = (places[done + i], self.level);
+                let expanded = Expanded { row: rows.row(i), number, place, level, successors: &numbers[range] };
                 if !see(states, expanded)? {
                     return Ok(false);
                 }
@@ -189,14 +187,16 @@ impl<'s> Tree<'s> {
         Ok(true)
     }
 
-    /// The distance of the state at a place.
-    pub(crate) fn level_of(&self, place: u64) -> u64 {
-        let (mut from, mut to) = (0, self.level_starts.len());
-        while to - from > 1 {
-            let middle = from + (to - from) / 2;
-            if self.level_starts.get(middle) <= place { from = middle } else { to = middle }
-        }
-        from as u64
+    /// Makes it survive a crash, and notes it under a role. It must not grow after that.
+    pub(crate) fn note(&mut self, manifest: &mut Manifest, role: &str) -> Result<(), StorageError> {
+        self.log.note(manifest, role)
+    }
+
+    /// The tree that was noted under a role, to read paths from.
+    pub(crate) fn take_up(states: &States<'s>, role: &str, manifest: &Manifest) -> Result<Self, StorageError> {
+        let mut tree = Self::new(states, role, 0);
+        tree.log.take_up(manifest, role)?;
+        Ok(tree)
     }
 
     /// The state at a place, and the place that it was found from; those that were asked for lately are in memory.

@@ -1,42 +1,51 @@
 //! The part of a graph in which accepting cycles can be, as numbers: edges forwards and backwards, and a shortest path to every vertex.
 //!
-//! What trimming leaves (`trim.rs`) gets numbers of its own, 0 to n - 1: *vertices*. One breadth-first search of the whole graph notes for each where it is in the tree of
-//! shortest paths, and writes the edges between vertices as pairs of numbers; sorted by source they are the edges forwards, sorted by target
-//! those backwards, each edge once. Who works on cycles needs neither rows nor expansions from then on.
+//! What trimming leaves (`trim.rs`) gets numbers of its own, 0 to n - 1: *vertices*, in the order of their distance from the initial states (`build.rs`). Who works on cycles needs
+//! neither rows nor expansions from then on. The graph is written once, and published; each phase then loads what it needs of it, and gives that memory back.
 //!
 //! # Invariants
-//! 1. `places` never decreases with the distance of vertices: a smaller place is not farther from the initial states.
-//! 2. Parallel edges are one edge. Self-loops are edges.
+//! 1. A smaller vertex is not farther from the initial states.
+//! 2. Parallel edges are one edge. Self-loops are edges. The edges of a vertex are in the order of their other ends.
 //!
 //! # Cost
-//! Each state is expanded once. The edges between vertices are sorted twice. On disk the tree, in memory or on disk some bytes for each vertex and edge.
+//! That of `build.rs`. On disk the tree of shortest paths, and some bytes for each vertex and edge, which are in memory too as far as they fit.
+
+mod build;
+mod inner;
+
+pub(crate) use inner::write_inner;
 
 use crate::SearchError;
 use crate::enumerate::States;
 use crate::lasso::{Halt, Lasso};
 use crate::tree::Tree;
-use crate::trim::StateSet;
+use crate::trim::trim;
 use lariat_disk::FileKind;
-use lariat_storage::stream::RowStream;
-use lariat_storage::{
-    ExternalSort, NumberArray, RankIndex, RowLog, RowLogOptions, RowQueue, SortOptions, StorageError,
-};
+use lariat_storage::{Manifest, NumberArray, RowLogOptions, RowQueue, SavedArray, StorageError};
 
-/// Bits of a number in a pair, and bytes of a pair.
-const NUMBER_BITS: u32 = 40;
-const PAIR_BYTES: usize = 10;
 /// What queues and logs of numbers hold.
 pub(crate) const NUMBER_BYTES: usize = 8;
 /// Numbers that are taken from a queue at once.
 const BATCH: usize = 64;
 
-type Unit = fn((), ()) -> ();
-fn unit((): (), (): ()) {}
-type Pairs<'s> = ExternalSort<'s, u128, (), Unit>;
-
-fn pair(source: u64, target: u64) -> u128 {
-    u128::from(source) << NUMBER_BITS | u128::from(target)
+/// The files of edges in one direction: where those of each vertex begin, and their other ends.
+struct EdgeFiles {
+    starts: &'static str,
+    ends: &'static str,
 }
+
+const FORWARD: EdgeFiles = EdgeFiles { starts: "forward-starts", ends: "forward-ends" };
+const BACKWARD: EdgeFiles = EdgeFiles { starts: "backward-starts", ends: "backward-ends" };
+/// A bit for each accepting vertex; where each vertex is in the tree; the first vertex of each level.
+const ACCEPTING: &str = "accepting";
+const PLACES: &str = "places";
+const LEVELS: &str = "levels";
+const TREE: &str = "tree";
+/// What comes before the names of files and keys of the graph inside of components.
+const INNER: &str = "inner-";
+/// Keys of the manifest.
+const N_VERTICES: &str = "vertices";
+const N_EDGES: &str = "edges";
 
 /// Where the edges of each vertex end.
 pub(crate) struct Adjacency<'s> {
@@ -66,15 +75,128 @@ impl Adjacency<'_> {
     }
 }
 
-/// A graph of numbers.
+/// The first vertices of all levels.
+pub(crate) struct Levels<'s>(NumberArray<'s>);
+
+impl Levels<'_> {
+    /// The distance of a vertex from the initial states.
+    pub(crate) fn depth(&mut self, vertex: u64) -> Result<u64, StorageError> {
+        let (mut from, mut to) = (0, self.0.len());
+        while to - from > 1 {
+            let middle = from + (to - from) / 2;
+            if self.0.get(middle)? <= vertex { from = middle } else { to = middle }
+        }
+        Ok(from)
+    }
+}
+
+/// A graph of numbers on disk.
+pub(crate) struct SavedGraph {
+    /// What is published.
+    pub(crate) manifest: Manifest,
+    pub(crate) len: u64,
+}
+
+/// The graph that trimming leaves, which an interrupted search has published, or else is made now and published; none if nothing is left.
+pub(crate) fn saved_graph(states: &mut States<'_>) -> Result<Option<SavedGraph>, Halt> {
+    let (disk, budget) = (states.disk, states.context.budget);
+    let read = || Manifest::read(disk, budget).map(Option::unwrap_or_default);
+    let mut manifest = read()?;
+    if manifest.number(N_VERTICES).is_err() {
+        let kept = trim(states)?;
+        if kept.len == 0 {
+            return Ok(None);
+        }
+        states.begin_phase("edges");
+        manifest = read()?;
+        build::build(states, kept, &mut manifest)?;
+        manifest.publish(disk, budget)?;
+    }
+    let len = manifest.number(N_VERTICES)?;
+    Ok(Some(SavedGraph { manifest, len }))
+}
+
+impl SavedGraph {
+    /// An array of the graph, in memory if that takes no more than one of `parts` of what is left.
+    pub(crate) fn array<'s>(
+        &self,
+        states: &States<'s>,
+        name: &str,
+        parts: u64,
+    ) -> Result<NumberArray<'s>, StorageError> {
+        SavedArray::load(states.disk, name, &self.manifest, states.memory(parts) as u64, states.context.budget)
+    }
+
+    fn edges<'s>(&self, states: &States<'s>, files: &EdgeFiles, parts: u64) -> Result<Adjacency<'s>, StorageError> {
+        let starts = self.array(states, files.starts, parts)?;
+        Ok(Adjacency { starts, ends: self.array(states, files.ends, parts - 1)? })
+    }
+
+    /// The edges forwards, each of two arrays in one of about `parts` of the memory that is left.
+    pub(crate) fn forward<'s>(&self, states: &States<'s>, parts: u64) -> Result<Adjacency<'s>, StorageError> {
+        self.edges(states, &FORWARD, parts)
+    }
+
+    /// A bit for each accepting vertex.
+    pub(crate) fn accepting<'s>(&self, states: &States<'s>) -> Result<NumberArray<'s>, StorageError> {
+        self.array(states, ACCEPTING, 8)
+    }
+
+    /// Distances.
+    pub(crate) fn levels<'s>(&self, states: &States<'s>) -> Result<Levels<'s>, StorageError> {
+        Ok(Levels(self.array(states, LEVELS, 16)?))
+    }
+
+    fn inner<'s>(&self, states: &States<'s>, name: &str, parts: u64) -> Result<NumberArray<'s>, StorageError> {
+        self.array(states, &format!("{INNER}{name}"), parts)
+    }
+
+    fn inner_edges<'s>(&self, states: &States<'s>, files: &EdgeFiles) -> Result<Adjacency<'s>, StorageError> {
+        Ok(Adjacency { starts: self.inner(states, files.starts, 6)?, ends: self.inner(states, files.ends, 5)? })
+    }
+
+    /// The vertices inside of components with an accepting cycle.
+    pub(crate) fn inner_len(&self) -> Result<u64, StorageError> {
+        self.manifest.number(&format!("{INNER}{N_VERTICES}"))
+    }
+
+    /// The graph of these vertices, with the edges inside of their components ([`write_inner`]).
+    pub(crate) fn load<'s>(&self, states: &mut States<'s>) -> Result<TrimmedGraph<'s>, StorageError> {
+        let (disk, budget) = (states.disk, states.context.budget);
+        let (len, n_edges) = (self.inner_len()?, self.manifest.number(&format!("{INNER}{N_EDGES}"))?);
+        let levels = Levels(self.inner(states, LEVELS, 16)?);
+        let accepting = self.inner(states, ACCEPTING, 8)?;
+        let places = self.inner(states, PLACES, 32)?;
+        let tree = Tree::take_up(states, TREE, &self.manifest)?;
+        let forward = self.inner_edges(states, &FORWARD)?;
+        let backward = self.inner_edges(states, &BACKWARD)?;
+        let reached = states.array(len, 64, 6)?;
+        let queue = RowQueue::new(disk, "queue", RowLogOptions::smallest(NUMBER_BYTES, FileKind::Queue), budget);
+        Ok(TrimmedGraph {
+            len,
+            n_edges,
+            forward,
+            backward,
+            accepting,
+            levels,
+            places,
+            tree,
+            reached,
+            n_searches: 0,
+            queue,
+        })
+    }
+}
+
+/// A graph of numbers: what is inside of components with an accepting cycle.
 pub(crate) struct TrimmedGraph<'s> {
     pub(crate) len: u64,
     pub(crate) n_edges: u64,
     pub(crate) forward: Adjacency<'s>,
     pub(crate) backward: Adjacency<'s>,
-    /// A bit for each accepting vertex, and all of them in the order of their distance.
+    /// A bit for each accepting vertex.
     pub(crate) accepting: NumberArray<'s>,
-    pub(crate) accepting_by_distance: RowLog<'s>,
+    levels: Levels<'s>,
     /// Where each vertex is in the tree.
     places: NumberArray<'s>,
     tree: Tree<'s>,
@@ -82,119 +204,6 @@ pub(crate) struct TrimmedGraph<'s> {
     reached: NumberArray<'s>,
     n_searches: u64,
     queue: RowQueue<'s>,
-}
-
-/// The graph of the states in a set.
-pub(crate) fn trimmed_graph<'s>(states: &mut States<'s>, mut set: StateSet<'s>) -> Result<TrimmedGraph<'s>, Halt> {
-    states.begin_phase("edges");
-    let (disk, budget, len) = (states.disk, states.context.budget, set.len);
-    let rank = RankIndex::new(&mut set.bits, budget)?;
-    let mut places = states.array(len, NumberArray::bits_for(states.len()), 6)?;
-    let mut accepting = states.array(len, 1, 8)?;
-    let number_log = RowLogOptions::within(NUMBER_BYTES, states.memory(32), FileKind::Queue);
-    let mut accepting_by_distance = RowLog::new(disk, "accepting", number_log, budget);
-    let mut visited = states.bits(6)?;
-    let mut tree = Tree::new(states, "tree", states.memory(8));
-    let options = SortOptions::within::<u128, ()>(PAIR_BYTES, 0, states.memory(2));
-    let mut pairs = Pairs::new(disk, "edges-forward", options, unit as Unit, budget)?;
-    let mut n_pairs = 0;
-    let (initial, _) = states.initial()?;
-    tree.grow(states, initial.as_rows(), &mut visited, &mut |states, expanded| {
-        if set.bits.get(expanded.number)? == 1 {
-            let vertex = rank.rank(&mut set.bits, expanded.number)?;
-            places.set(vertex, expanded.place)?;
-            if states.graph.is_accepting(expanded.row) {
-                accepting.set(vertex, 1)?;
-                accepting_by_distance.push(&vertex.to_le_bytes())?;
-            }
-            for successor in expanded.successors {
-                if set.bits.get(*successor)? == 1 {
-                    pairs.push(pair(vertex, rank.rank(&mut set.bits, *successor)?), ())?;
-                    n_pairs += 1;
-                }
-            }
-        }
-        Ok(true)
-    })?;
-    drop((visited, rank, set));
-    accepting_by_distance.rest()?;
-    let (forward, backward, n_edges) = adjacencies(states, len, n_pairs, pairs)?;
-    let reached = states.array(len, 64, 3)?;
-    let queue = RowQueue::new(disk, "vertices", RowLogOptions::smallest(NUMBER_BYTES, FileKind::Queue), budget);
-    Ok(TrimmedGraph {
-        len,
-        n_edges,
-        forward,
-        backward,
-        accepting,
-        accepting_by_distance,
-        places,
-        tree,
-        reached,
-        n_searches: 0,
-        queue,
-    })
-}
-
-/// The edges forwards and backwards, of `n_pairs` pairs of which some may be equal; and how many there are.
-fn adjacencies<'s>(
-    states: &mut States<'s>,
-    len: u64,
-    n_pairs: u64,
-    pairs: Pairs<'s>,
-) -> Result<(Adjacency<'s>, Adjacency<'s>, u64), Halt> {
-    let mut sorted = pairs.finish()?;
-    let options = SortOptions::within::<u128, ()>(PAIR_BYTES, 0, states.memory(3));
-    let mut reverse = Pairs::new(states.disk, "edges-backward", options, unit as Unit, states.context.budget)?;
-    let (forward, n_edges) =
-        adjacency(
-            states,
-            len,
-            n_pairs,
-            &mut sorted,
-            &mut |source, target| Ok(reverse.push(pair(target, source), ())?),
-        )?;
-    sorted.remove_files()?;
-    let mut sorted = reverse.finish()?;
-    let (backward, _) = adjacency(states, len, n_edges, &mut sorted, &mut |_, _| Ok(()))?;
-    sorted.remove_files()?;
-    Ok((forward, backward, n_edges))
-}
-
-fn adjacency<'s>(
-    states: &mut States<'s>,
-    len: u64,
-    n_pairs: u64,
-    pairs: &mut impl RowStream<u128, ()>,
-    see: &mut dyn FnMut(u64, u64) -> Result<(), Halt>,
-) -> Result<(Adjacency<'s>, u64), Halt> {
-    let mut starts = states.array(len + 1, NumberArray::bits_for(n_pairs), 5)?;
-    let mut ends = states.array(n_pairs, NumberArray::bits_for(len), 4)?;
-    let (mut next, mut n_edges) = (0, 0);
-    loop {
-        let (keys, _) = pairs.batch()?;
-        if keys.is_empty() {
-            break;
-        }
-        for key in keys {
-            let (source, target) = ((key >> NUMBER_BITS) as u64, (key & ((1 << NUMBER_BITS) - 1)) as u64);
-            while next <= source {
-                starts.set(next, n_edges)?;
-                next += 1;
-            }
-            ends.set(n_edges, target)?;
-            n_edges += 1;
-            see(source, target)?;
-        }
-        let n = keys.len();
-        pairs.consume(n);
-        states.attend(n_pairs - n_edges, None)?;
-    }
-    while next <= len {
-        starts.set(next, n_edges)?;
-        next += 1;
-    }
-    Ok((Adjacency { starts, ends }, n_edges))
 }
 
 /// Which way edges are followed.
@@ -231,8 +240,7 @@ impl<'s> TrimmedGraph<'s> {
 
     /// The distance of a vertex from the initial states.
     pub(crate) fn depth(&mut self, vertex: u64) -> Result<u64, StorageError> {
-        let place = self.places.get(vertex)?;
-        Ok(self.tree.level_of(place))
+        self.levels.depth(vertex)
     }
 
     /// The row of a vertex.
@@ -243,13 +251,11 @@ impl<'s> TrimmedGraph<'s> {
 
     /// A lasso with this cycle, entered where that is nearest to the initial states.
     pub(crate) fn lasso(&mut self, cycle: &[u64]) -> Result<Lasso, StorageError> {
-        let mut nearest = (u64::MAX, 0);
-        for (i, vertex) in cycle.iter().enumerate() {
-            nearest = nearest.min((self.places.get(*vertex)?, i));
-        }
-        let mut prefix = self.tree.path_to(nearest.0)?;
+        let nearest = (0..cycle.len()).min_by_key(|i| cycle[*i]).unwrap_or(0);
+        let place = self.places.get(cycle[nearest])?;
+        let mut prefix = self.tree.path_to(place)?;
         prefix.pop();
-        let (before, after) = cycle.split_at(nearest.1);
+        let (before, after) = cycle.split_at(nearest);
         let cycle = after.iter().chain(before).map(|vertex| self.row(*vertex)).collect::<Result<_, _>>()?;
         Ok(Lasso { prefix, cycle })
     }

@@ -8,7 +8,7 @@
 //! 2. A block that was never written holds zeros, and is not read.
 //!
 //! # Cost
-//! A block and some 40 bytes of memory for each frame, and a bit for each block of the file. One random read for each block that is missing, and one
+//! Two pages and some 40 bytes of memory for each frame, and a bit for each block of the file. One random read for each block that is missing, and one
 //! random write for each that was changed.
 //!
 //! # Format
@@ -27,8 +27,8 @@ pub(crate) const BLOCK_BYTES: usize = PAGE_BYTES;
 pub(crate) const BLOCK_CAPACITY: usize = BLOCK_BYTES - block::HEADER_BYTES - crate::run::SLACK_BYTES;
 /// Fewer frames would not be a cache.
 const FRAMES_MIN: usize = 4;
-/// What a frame takes beside its block.
-const FRAME_BYTES: usize = 64;
+/// What a frame takes beside its block: the allocator notes the length of a block that begins with a page on the page before, so each takes two.
+const FRAME_BYTES: usize = 64 + PAGE_BYTES;
 
 struct Frame<'b> {
     block: u64,

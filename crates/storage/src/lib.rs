@@ -52,7 +52,7 @@ pub use key::{Key, Value, Wide};
 pub use key_cache::KeyCache;
 pub use level_queue::{LevelQueue, LevelQueueWriter, Taken};
 pub use manifest::{Manifest, ManifestFile};
-pub use number_array::{NumberArray, Placement, RankIndex};
+pub use number_array::{NumberArray, Placement, RankIndex, SavedArray};
 pub use perfect_hash::{PerfectHash, PerfectHashBuilder, PerfectHashOptions, SharedHash};
 pub use position_table::{POSITION_MAX, PositionTable};
 pub use queue::RowQueue;

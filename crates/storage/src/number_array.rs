@@ -9,6 +9,10 @@
 //! # Cost
 //! In memory the bits of all items. On disk the memory that it is given, and a random read for each block of a page that is not in it.
 
+mod saved;
+
+pub use saved::SavedArray;
+
 use crate::block_cache::{BLOCK_CAPACITY, BlockCache};
 use crate::block_file::get_u64;
 use crate::{ReservedVec, RowLog, StorageError};

@@ -16,7 +16,7 @@
 //!
 //! # Invariants
 //! 1. The vertices on the stack are different.
-//! 2. `incoming` and `outgoing` count the edges inside of a vertex's component between vertices that are not deleted in this round; none of these is 0.
+//! 2. `incoming` and `outgoing` count a vertex's edges, all inside of its component, between vertices that are not deleted in this round; none of these is 0.
 //! 3. A vertex's lock is larger than the length of a path to it only if a cycle within the bound may be found that way.
 //!
 //! # Cost
@@ -128,45 +128,32 @@ impl<'e, 's> Elementary<'e, 's> {
 
     /// Hands a shortest cycle through the nearest accepting vertex on, so that there is one soon.
     fn hand_on_first(&mut self, each: &mut Each<'_>) -> Result<bool, Halt> {
-        let n_accepting = self.graph.accepting_by_distance.len();
-        let mut reader = self.graph.accepting_by_distance.reader(0..n_accepting, 1)?;
-        loop {
-            let rows = reader.next_rows()?;
-            if rows.is_empty() {
-                return Ok(true);
+        for vertex in 0..self.graph.len {
+            if self.graph.accepting.get(vertex)? == 0 {
+                continue;
             }
-            for row in rows.iter() {
-                let vertex = number(row, 0);
-                if let Some(component) = self.components.component(vertex)? {
-                    self.first = self.graph.way(vertex, vertex)?;
-                    let (graph, vertices) = (&mut self.graph, &self.first[..]);
-                    return Ok(each(&mut FoundCycle { graph, vertices, component })?);
-                }
-            }
+            self.first = self.graph.way(vertex, vertex)?;
+            let component = self.components.component(vertex)?;
+            let (graph, vertices) = (&mut self.graph, &self.first[..]);
+            return Ok(each(&mut FoundCycle { graph, vertices, component })?);
         }
+        Ok(true)
     }
 
     /// All cycles of a round; false if no more are wanted.
     fn find_round(&mut self, each: &mut Each<'_>) -> Result<bool, Halt> {
         self.count_edges()?;
-        let n_accepting = self.graph.accepting_by_distance.len();
-        let mut reader = self.graph.accepting_by_distance.reader(0..n_accepting, 2)?;
-        loop {
-            let rows = reader.next_rows()?;
-            if rows.is_empty() {
-                return Ok(true);
+        for start in 0..self.graph.len {
+            if self.graph.accepting.get(start)? == 0 || self.is_deleted(start)? {
+                continue;
             }
-            for row in rows.iter() {
-                let start = number(row, 0);
-                if let Some(component) = self.component(start)? {
-                    self.next_search();
-                    if !self.cycles_through(start, component, each)? {
-                        return Ok(false);
-                    }
-                    self.delete(start)?;
-                }
+            self.next_search();
+            if !self.cycles_through(start, each)? {
+                return Ok(false);
             }
+            self.delete(start)?;
         }
+        Ok(true)
     }
 
     /// Begins another search: no vertex is locked, and none waits.
@@ -179,30 +166,17 @@ impl<'e, 's> Elementary<'e, 's> {
         self.search += 1;
     }
 
-    /// The component of a vertex that is not deleted.
-    fn component(&mut self, vertex: u64) -> Result<Option<u64>, Halt> {
-        let is_deleted = self.deleted.get(vertex)? == self.round;
-        Ok(if is_deleted { None } else { self.components.component(vertex)? })
+    fn is_deleted(&mut self, vertex: u64) -> Result<bool, Halt> {
+        Ok(self.deleted.get(vertex)? == self.round)
     }
 
-    fn is_inside(&mut self, vertex: u64, component: u64) -> Result<bool, Halt> {
-        Ok(self.component(vertex)? == Some(component))
-    }
-
-    /// Counts the edges inside of components.
+    /// Counts the edges of all vertices.
     fn count_edges(&mut self) -> Result<(), Halt> {
-        self.incoming.clear();
-        self.outgoing.clear();
-        let mut ends = Vec::new();
         for vertex in 0..self.graph.len {
-            let Some(component) = self.components.component(vertex)? else { continue };
-            self.graph.forward.of(vertex, &mut ends)?;
-            for end in &ends {
-                if self.is_inside(*end, component)? {
-                    Self::count_more(&mut self.outgoing, vertex)?;
-                    Self::count_more(&mut self.incoming, *end)?;
-                }
-            }
+            let range = self.graph.forward.range(vertex)?;
+            self.outgoing.set(vertex, range.end - range.start)?;
+            let range = self.graph.backward.range(vertex)?;
+            self.incoming.set(vertex, range.end - range.start)?;
             self.states.attend(self.graph.len - vertex, None)?;
         }
         Ok(())
@@ -220,22 +194,22 @@ impl<'e, 's> Elementary<'e, 's> {
     }
 
     /// `dfs`: all cycles of the round through a vertex within its component; false if no more are wanted.
-    fn cycles_through(&mut self, start: u64, component: u64, each: &mut Each<'_>) -> Result<bool, Halt> {
+    fn cycles_through(&mut self, start: u64, each: &mut Each<'_>) -> Result<bool, Halt> {
         self.enter(start)?;
         while let Some(top) = self.stack.top() {
             let (vertex, place) = (number(top, 0), number(top, NEXT));
             if place == self.graph.forward.range(vertex)?.end {
-                self.leave(component)?;
+                self.leave()?;
                 continue;
             }
             self.set_top(NEXT, place + 1);
             let end = self.graph.forward.end(place)?;
-            if !self.is_inside(end, component)? {
+            if self.is_deleted(end)? {
                 continue;
             }
             if end == start {
                 self.set_top(FLAG, 1);
-                if self.stack.len() > self.found && !self.hand_on(component, each)? {
+                if self.stack.len() > self.found && !self.hand_on(start, each)? {
                     return Ok(false);
                 }
             } else if self.stack.len() < self.lock(end)? {
@@ -269,7 +243,7 @@ impl<'e, 's> Elementary<'e, 's> {
     }
 
     /// Takes the last vertex from the path: its lock is opened if there was a cycle, and else it waits for those that its edges lead to.
-    fn leave(&mut self, component: u64) -> Result<(), Halt> {
+    fn leave(&mut self) -> Result<(), Halt> {
         let Some(top) = self.stack.top() else { return Ok(()) };
         let (vertex, has_cycle) = (number(top, 0), number(top, FLAG) == 1);
         self.stack.pop()?;
@@ -280,7 +254,7 @@ impl<'e, 's> Elementary<'e, 's> {
         }
         for place in self.graph.forward.range(vertex)? {
             let end = self.graph.forward.end(place)?;
-            if self.is_inside(end, component)? {
+            if !self.is_deleted(end)? {
                 let edge = self.edge_backwards(end, vertex)?;
                 self.waits.set(edge, self.search)?;
             }
@@ -324,12 +298,13 @@ impl<'e, 's> Elementary<'e, 's> {
     }
 
     /// Hands the cycle on that the path is.
-    fn hand_on(&mut self, component: u64, each: &mut Each<'_>) -> Result<bool, Halt> {
+    fn hand_on(&mut self, start: u64, each: &mut Each<'_>) -> Result<bool, Halt> {
         let mut vertices = Vec::new();
         self.stack.for_each(|frame| vertices.push(number(frame, 0)))?;
         if vertices == self.first {
             return Ok(true);
         }
+        let component = self.components.component(start)?;
         Ok(each(&mut FoundCycle { graph: &mut self.graph, vertices: &vertices, component })?)
     }
 
@@ -339,27 +314,24 @@ impl<'e, 's> Elementary<'e, 's> {
         while let Some(top) = self.waiting.top() {
             let vertex = number(top, 0);
             self.waiting.pop()?;
-            let Some(component) = self.component(vertex)? else { continue };
+            if self.is_deleted(vertex)? {
+                continue;
+            }
             self.deleted.set(vertex, self.round)?;
             for place in self.graph.forward.range(vertex)? {
                 let end = self.graph.forward.end(place)?;
-                if self.is_inside(end, component)? && Self::is_last(&mut self.incoming, end)? {
+                if !self.is_deleted(end)? && Self::is_last(&mut self.incoming, end)? {
                     self.waiting.push(&two_numbers(end, 0))?;
                 }
             }
             for place in self.graph.backward.range(vertex)? {
                 let end = self.graph.backward.end(place)?;
-                if self.is_inside(end, component)? && Self::is_last(&mut self.outgoing, end)? {
+                if !self.is_deleted(end)? && Self::is_last(&mut self.outgoing, end)? {
                     self.waiting.push(&two_numbers(end, 0))?;
                 }
             }
         }
         Ok(())
-    }
-
-    fn count_more(counter: &mut NumberArray<'s>, vertex: u64) -> Result<(), Halt> {
-        let before = counter.get(vertex)?;
-        Ok(counter.set(vertex, before + 1)?)
     }
 
     /// Counts an edge less; whether none is left.
