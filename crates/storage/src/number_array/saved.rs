@@ -115,7 +115,7 @@ mod tests {
             let (disk, budget) = (FaultyDisk::default(), MemoryBudget::new(1 << 22));
             let bits = 1 << random.below(7);
             let items: Vec<u64> = (0..random.below(3000))
-                .map(|_| (random.below(1 << 30) as u64 * 0x9e37_79b9_7f4a_7c15) >> (64 - bits))
+                .map(|_| (random.below(1 << 30) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits))
                 .collect();
             let mut manifest = Manifest::new();
             let mut saved = SavedArray::new(&disk, "numbers", bits, 1 << 14, &budget);
