@@ -196,14 +196,6 @@ impl<'s> Search<'s> {
         })
     }
 
-    /// How many states are to be expanded: the rest of a level, or the next one.
-    fn next_rows(&mut self) -> Result<u64, SearchError> {
-        match self.states.n_left() {
-            0 => self.next_level(),
-            n_left => Ok(n_left),
-        }
-    }
-
     /// Ends the level that was found and begins to expand it; how many states it has.
     fn next_level(&mut self) -> Result<u64, SearchError> {
         self.decide()?;
@@ -343,41 +335,6 @@ impl<'s> Search<'s> {
         Ok(())
     }
 
-    /// Publishes how far the search is. Nobody has taken states and not put their successors.
-    fn publish(&mut self) -> Result<(), SearchError> {
-        self.decide()?;
-        let Self { tally, states, frozen, publisher, n_frozen, .. } = self;
-        publisher.publish(|manifest, _| {
-            tally.note(manifest);
-            states.note(manifest)?;
-            manifest.set_number(N_FROZEN, *n_frozen);
-            Ok(frozen.note(manifest)?)
-        })?;
-        self.frozen.published();
-        (self.has_taken, self.is_pausing) = (false, false);
-        self.begin_phase("expand");
-        Ok(())
-    }
-
-    /// Takes up what was published; false if nothing was. Positions are found by reading the file.
-    fn take_up(&mut self) -> Result<bool, SearchError> {
-        let Some(manifest) = self.publisher.take_up()? else { return Ok(false) };
-        self.tally.restore(&manifest)?;
-        self.states.take_up(&manifest)?;
-        self.n_frozen = manifest.number(N_FROZEN)?;
-        self.frozen.take_up(&manifest)?;
-        self.tally.begin_level(self.states.n_levels().saturating_sub(1), self.states.n_left());
-        let n_left = usize::try_from(self.states.log.len() - self.n_frozen).unwrap_or(usize::MAX);
-        if n_left > self.positions.capacity_max() {
-            self.freeze()?;
-        } else if n_left > self.positions.capacity() {
-            self.grow_to(n_left)?;
-        } else {
-            self.enter_positions()?;
-        }
-        Ok(true)
-    }
-
     fn begin_phase(&self, name: &'static str) {
         self.tally.context.begin_phase(name);
     }
@@ -399,7 +356,22 @@ impl Batch {
 
 impl Leveled for Search<'_> {
     fn take_up(&mut self) -> Result<bool, SearchError> {
-        Self::take_up(self)
+        // Positions are found by reading the file.
+        let Some(manifest) = self.publisher.take_up()? else { return Ok(false) };
+        self.tally.restore(&manifest)?;
+        self.states.take_up(&manifest)?;
+        self.n_frozen = manifest.number(N_FROZEN)?;
+        self.frozen.take_up(&manifest)?;
+        self.tally.begin_level(self.states.n_levels().saturating_sub(1), self.states.n_left());
+        let n_left = usize::try_from(self.states.log.len() - self.n_frozen).unwrap_or(usize::MAX);
+        if n_left > self.positions.capacity_max() {
+            self.freeze()?;
+        } else if n_left > self.positions.capacity() {
+            self.grow_to(n_left)?;
+        } else {
+            self.enter_positions()?;
+        }
+        Ok(true)
     }
 
     fn begin(&mut self, initial: Rows<'_>) -> Result<(), SearchError> {
@@ -407,7 +379,10 @@ impl Leveled for Search<'_> {
     }
 
     fn next_rows(&mut self) -> Result<u64, SearchError> {
-        Self::next_rows(self)
+        match self.states.n_left() {
+            0 => self.next_level(),
+            n_left => Ok(n_left),
+        }
     }
 
     fn is_pausing(&self) -> bool {
@@ -415,7 +390,18 @@ impl Leveled for Search<'_> {
     }
 
     fn publish(&mut self) -> Result<(), SearchError> {
-        Self::publish(self)
+        self.decide()?;
+        let Self { tally, states, frozen, publisher, n_frozen, .. } = self;
+        publisher.publish(|manifest, _| {
+            tally.note(manifest);
+            states.note(manifest)?;
+            manifest.set_number(N_FROZEN, *n_frozen);
+            Ok(frozen.note(manifest)?)
+        })?;
+        self.frozen.published();
+        (self.has_taken, self.is_pausing) = (false, false);
+        self.begin_phase("expand");
+        Ok(())
     }
 }
 

@@ -134,14 +134,6 @@ impl<'s, C: Compared> Delayed<'s, C> {
         (self.visited, self.compared)
     }
 
-    /// How many states are to be expanded: the rest of a level, or the next one.
-    fn next_rows(&mut self) -> Result<u64, SearchError> {
-        match self.visited.n_left() {
-            0 => self.next_level(),
-            n_left => Ok(n_left),
-        }
-    }
-
     /// Ends the level that was found and begins to expand it; how many states it has.
     fn next_level(&mut self) -> Result<u64, SearchError> {
         if self.tally.is_over() {
@@ -231,29 +223,12 @@ impl<'s, C: Compared> Delayed<'s, C> {
         Ok(self.candidates.for_each(|entry| visited.push(identity.key(entry), identity.row(entry)))?)
     }
 
-    /// Publishes how far the search is. Nobody has taken states and not put their successors.
-    fn publish(&mut self) -> Result<(), SearchError> {
-        let Self { tally, disk, identity, visited, candidates, left_over, compared, publisher, .. } = self;
-        let shape = RowLogOptions { row_bytes: identity.entry_bytes(), kind: FileKind::Other, ..self.log };
-        publisher.publish(|manifest, number| {
-            tally.note(manifest);
-            compared.note(manifest)?;
-            visited.note(manifest)?;
-            if !candidates.is_empty() || !left_over.is_empty() {
-                let name = format!("{CANDIDATES}-{number}");
-                let mut saved = RowLog::new(*disk, &name, shape, tally.context.budget);
-                candidates.for_each(|entry| saved.push(entry))?;
-                saved.extend(left_over.as_rows())?;
-                saved.note(manifest, CANDIDATES)?;
-            }
-            Ok(())
-        })?;
-        (self.has_merged, self.is_pausing) = (false, false);
-        self.begin_phase("expand");
-        Ok(())
+    fn begin_phase(&self, name: &'static str) {
+        self.tally.context.begin_phase(name);
     }
+}
 
-    /// Takes up what was published; false if nothing was.
+impl<C: Compared> Leveled for Delayed<'_, C> {
     fn take_up(&mut self) -> Result<bool, SearchError> {
         let Some(manifest) = self.publisher.take_up()? else { return Ok(false) };
         self.tally.restore(&manifest)?;
@@ -275,22 +250,15 @@ impl<'s, C: Compared> Delayed<'s, C> {
         }
     }
 
-    fn begin_phase(&self, name: &'static str) {
-        self.tally.context.begin_phase(name);
-    }
-}
-
-impl<C: Compared> Leveled for Delayed<'_, C> {
-    fn take_up(&mut self) -> Result<bool, SearchError> {
-        Self::take_up(self)
-    }
-
     fn begin(&mut self, initial: Rows<'_>) -> Result<(), SearchError> {
         self.find(initial)
     }
 
     fn next_rows(&mut self) -> Result<u64, SearchError> {
-        Self::next_rows(self)
+        match self.visited.n_left() {
+            0 => self.next_level(),
+            n_left => Ok(n_left),
+        }
     }
 
     fn is_pausing(&self) -> bool {
@@ -298,7 +266,24 @@ impl<C: Compared> Leveled for Delayed<'_, C> {
     }
 
     fn publish(&mut self) -> Result<(), SearchError> {
-        Self::publish(self)
+        let Self { tally, disk, identity, visited, candidates, left_over, compared, publisher, .. } = self;
+        let shape = RowLogOptions { row_bytes: identity.entry_bytes(), kind: FileKind::Other, ..self.log };
+        publisher.publish(|manifest, number| {
+            tally.note(manifest);
+            compared.note(manifest)?;
+            visited.note(manifest)?;
+            if !candidates.is_empty() || !left_over.is_empty() {
+                let name = format!("{CANDIDATES}-{number}");
+                let mut saved = RowLog::new(*disk, &name, shape, tally.context.budget);
+                candidates.for_each(|entry| saved.push(entry))?;
+                saved.extend(left_over.as_rows())?;
+                saved.note(manifest, CANDIDATES)?;
+            }
+            Ok(())
+        })?;
+        (self.has_merged, self.is_pausing) = (false, false);
+        self.begin_phase("expand");
+        Ok(())
     }
 }
 
