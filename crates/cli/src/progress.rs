@@ -4,6 +4,7 @@ use lariat_base::outcome::PhaseSummary;
 use lariat_base::size::{format_count, format_size};
 use lariat_base::time::format_seconds;
 use lariat_base::{Event, Observer, Progress};
+use lariat_disk::program_pages;
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -11,6 +12,8 @@ use std::time::Instant;
 
 const LIVE_EVERY_MS: u64 = 200;
 const PLAIN_EVERY_MS: u64 = 10_000;
+/// When the program's pages are given back for the first time.
+const RELEASE_FIRST_MS: u64 = 50;
 
 /// Shows how far a search has come.
 pub struct ProgressLine {
@@ -18,6 +21,7 @@ pub struct ProgressLine {
     live: bool,
     started: Instant,
     due_ms: AtomicU64,
+    release_ms: AtomicU64,
     /// Counterexamples, in searches for more than one.
     found: AtomicU64,
     /// States and milliseconds at the last line, for the current rate.
@@ -57,6 +61,7 @@ impl ProgressLine {
             live,
             started: Instant::now(),
             due_ms: AtomicU64::new(first),
+            release_ms: AtomicU64::new(RELEASE_FIRST_MS),
             found: AtomicU64::new(0),
             last: Mutex::new((0, 0)),
             clock: Mutex::default(),
@@ -109,24 +114,29 @@ impl ProgressLine {
     }
 }
 
+/// Whether the time has come, for one of the threads that ask; the next time is `next_ms`.
+fn is_due(due_ms: &AtomicU64, now_ms: u64, next_ms: u64) -> bool {
+    let due = due_ms.load(Ordering::Relaxed);
+    now_ms >= due && due_ms.compare_exchange(due, next_ms, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+}
+
 impl Observer for ProgressLine {
     fn event(&self, event: &Event) {
         if let Event::Phase(name) = event {
             self.clock.lock().unwrap_or_else(PoisonError::into_inner).begin(Some(name));
         }
         let progress = match event {
-            Event::Progress(progress) if !self.quiet => progress,
+            Event::Progress(progress) => progress,
             Event::Found(n) => return self.found.store(*n, Ordering::Relaxed),
             _ => return,
         };
         let now_ms = self.started.elapsed().as_millis() as u64;
-        let due = self.due_ms.load(Ordering::Relaxed);
-        if now_ms < due {
-            return;
+        // What only the beginning of a search needs does not stay in memory; what the rest needs comes back soon, so ever less often.
+        if is_due(&self.release_ms, now_ms, now_ms * 3 / 2) {
+            program_pages::release();
         }
         let every = if self.live { LIVE_EVERY_MS } else { PLAIN_EVERY_MS };
-        // One of the threads that come here shows the line.
-        if self.due_ms.compare_exchange(due, now_ms + every, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+        if !self.quiet && is_due(&self.due_ms, now_ms, now_ms + every) {
             self.show(progress, now_ms);
         }
     }

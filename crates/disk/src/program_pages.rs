@@ -6,13 +6,16 @@
 #![expect(unsafe_code, reason = "pages are given back without a safe interface")]
 #![cfg_attr(target_os = "linux", expect(clippy::disallowed_methods, reason = "this crate is where files are read"))]
 
-/// Gives back the pages of the program's code. Where that is not possible nothing happens.
+/// Gives back the pages of the program's code and constants. Where that is not possible nothing happens.
 pub fn release() {
     #[cfg(target_os = "linux")]
-    for (start, end) in code_ranges(&std::fs::read_to_string("/proc/self/maps").unwrap_or_default()) {
-        // SAFETY: the pages are code that is never written to, so they are in the file as they were, and are read from there when they
-        // are needed.
-        unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_DONTNEED) };
+    {
+        static RANGES: std::sync::OnceLock<Vec<(usize, usize)>> = std::sync::OnceLock::new();
+        let mappings = || std::fs::read_to_string("/proc/self/smaps").unwrap_or_default();
+        for &(start, end) in RANGES.get_or_init(|| file_ranges(&mappings())) {
+            // SAFETY: the pages are never written to and are in the file as they were, so they are read from there when they are needed.
+            unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_DONTNEED) };
+        }
     }
 }
 
@@ -25,16 +28,33 @@ pub fn release_freed() {
     }
 }
 
-/// The addresses of private file mappings that are executable and not writable.
+/// The addresses of private file mappings that are not writable and that nobody has ever written to. What the loader wrote before it
+/// took the right to write away is not in the file.
 #[cfg(any(target_os = "linux", test))]
-fn code_ranges(maps: &str) -> impl Iterator<Item = (usize, usize)> + '_ {
-    maps.lines().filter_map(|line| {
-        let mut words = line.split_ascii_whitespace();
-        let (addresses, rights, path) = (words.next()?, words.next()?, words.nth(3)?);
-        let (start, end) = addresses.split_once('-')?;
-        let address = |hex| usize::from_str_radix(hex, 16).ok();
-        (rights == "r-xp" && path.starts_with('/')).then_some((address(start)?, address(end)?))
-    })
+fn file_ranges(smaps: &str) -> Vec<(usize, usize)> {
+    let mut ranges = Vec::new();
+    let mut candidate = None;
+    for line in smaps.lines() {
+        if let Some(written) = line.strip_prefix("Anonymous:") {
+            if written.split_ascii_whitespace().next() == Some("0") {
+                ranges.extend(candidate);
+            }
+            candidate = None;
+        } else if let Some(range) = address_range(line) {
+            let mut words = line.split_ascii_whitespace().skip(1);
+            let is_constant = matches!(words.next(), Some("r-xp" | "r--p"));
+            candidate = (is_constant && words.nth(3).is_some_and(|path| path.starts_with('/'))).then_some(range);
+        }
+    }
+    ranges
+}
+
+/// The addresses with which the description of a mapping begins.
+#[cfg(any(target_os = "linux", test))]
+fn address_range(line: &str) -> Option<(usize, usize)> {
+    let (start, end) = line.split_ascii_whitespace().next()?.split_once('-')?;
+    let address = |hex| usize::from_str_radix(hex, 16).ok();
+    Some((address(start)?, address(end)?))
 }
 
 #[cfg(test)]
@@ -42,16 +62,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_code_from_files_is_given_back() {
-        let maps = "\
+    fn only_what_is_in_the_file_is_given_back() {
+        let smaps = "\
 55d0a000-55d0b000 r--p 00000000 fe:00 11 /usr/bin/lariat
+Rss:                   4 kB
+Anonymous:             0 kB
 55d0b000-55d1c000 r-xp 00001000 fe:00 11 /usr/bin/lariat
-55d1c000-55d1d000 rw-p 00012000 fe:00 11 /usr/bin/lariat
+Rss:                  68 kB
+Anonymous:             0 kB
+55d1c000-55d1d000 r--p 00012000 fe:00 11 /usr/bin/lariat
+Anonymous:             4 kB
+55d1d000-55d1e000 rw-p 00013000 fe:00 11 /usr/bin/lariat
+Anonymous:             0 kB
 7f00a000-7f00b000 r-xp 00000000 00:00 0
+Anonymous:             0 kB
 7f00c000-7f00d000 rwxp 00000000 fe:00 12 /usr/lib/odd.so
+Anonymous:             0 kB
 7ffe0000-7ffe1000 r-xp 00000000 00:00 0 [vdso]
+Anonymous:             0 kB
 ";
-        assert_eq!(code_ranges(maps).collect::<Vec<_>>(), [(0x55d0_b000, 0x55d1_c000)]);
+        assert_eq!(file_ranges(smaps), [(0x55d0_a000, 0x55d0_b000), (0x55d0_b000, 0x55d1_c000)]);
     }
 
     #[test]

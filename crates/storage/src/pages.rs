@@ -4,6 +4,9 @@
 
 use std::ptr::NonNull;
 
+/// The size of the system's large pages.
+pub(crate) const LARGE_PAGE: usize = 2 << 20;
+
 /// Whole pages, zero at first.
 pub(crate) struct Pages {
     start: NonNull<u8>,
@@ -20,6 +23,21 @@ impl Pages {
     pub(crate) fn new(n_bytes: usize) -> Option<Self> {
         let n_bytes = n_bytes.max(1).next_multiple_of(4096);
         system::map(n_bytes).map(|start| Self { start, n_bytes })
+    }
+
+    /// A large page, which takes memory only as it is written to, until it is [made one](Self::merge_large).
+    pub(crate) fn large() -> Option<Self> {
+        system::map_aligned(LARGE_PAGE).map(|start| Self { start, n_bytes: LARGE_PAGE })
+    }
+
+    /// The first byte.
+    pub(crate) fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+
+    /// Makes large pages of the small ones under this memory, whatever is in there; false where the system does not.
+    pub(crate) fn merge_large(&self) -> bool {
+        system::merge_large(self.start, self.n_bytes)
     }
 
     #[inline(always)]
@@ -53,8 +71,28 @@ mod system {
         if start == libc::MAP_FAILED { None } else { NonNull::new(start.cast()) }
     }
 
+    /// Maps `n_bytes`, a power of two of at least a page, at a multiple of as many.
+    pub(super) fn map_aligned(n_bytes: usize) -> Option<NonNull<u8>> {
+        let start = map(2 * n_bytes)?;
+        let before = start.align_offset(n_bytes);
+        // SAFETY: what lies before and after the aligned part of a mapping that nobody has yet, in whole pages.
+        unsafe {
+            let aligned = start.add(before);
+            if before > 0 {
+                unmap(start, before);
+            }
+            unmap(aligned.add(n_bytes), n_bytes - before);
+            Some(aligned)
+        }
+    }
+
+    pub(super) fn merge_large(start: NonNull<u8>, n_bytes: usize) -> bool {
+        // SAFETY: the caller's mapping; what is in it stays as it is.
+        unsafe { libc::madvise(start.as_ptr().cast(), n_bytes, libc::MADV_COLLAPSE) == 0 }
+    }
+
     pub(super) unsafe fn unmap(start: NonNull<u8>, n_bytes: usize) {
-        // SAFETY: the caller's mapping, whole.
+        // SAFETY: the caller's mapping, or whole pages of it.
         unsafe { libc::munmap(start.as_ptr().cast(), n_bytes) };
     }
 }
@@ -64,8 +102,18 @@ mod system {
     use std::alloc::{Layout, alloc_zeroed, dealloc};
     use std::ptr::NonNull;
 
+    /// Aligned to a page, and to their own size if that is one of a large page.
     fn layout(n_bytes: usize) -> Option<Layout> {
-        Layout::from_size_align(n_bytes, 4096).ok()
+        let align = if n_bytes == super::LARGE_PAGE { n_bytes } else { 4096 };
+        Layout::from_size_align(n_bytes, align).ok()
+    }
+
+    pub(super) fn map_aligned(n_bytes: usize) -> Option<NonNull<u8>> {
+        map(n_bytes)
+    }
+
+    pub(super) fn merge_large(_start: NonNull<u8>, _n_bytes: usize) -> bool {
+        false
     }
 
     pub(super) fn map(n_bytes: usize) -> Option<NonNull<u8>> {
@@ -92,5 +140,17 @@ mod tests {
         assert!(pages.bytes().iter().all(|byte| *byte == 0));
         pages.bytes_mut()[8191] = 7;
         assert_eq!(pages.bytes()[8191], 7);
+    }
+
+    #[test]
+    fn large_pages_are_aligned_and_keep_what_is_written() {
+        let mut pages = Pages::large().unwrap();
+        assert_eq!(pages.start().align_offset(LARGE_PAGE), 0);
+        assert_eq!(pages.bytes().len(), LARGE_PAGE);
+        pages.bytes_mut()[5000] = 7;
+        // Not every system does it; in any case nothing is lost.
+        pages.merge_large();
+        assert_eq!(pages.bytes()[5000], 7);
+        assert_eq!(pages.bytes().iter().filter(|byte| **byte != 0).count(), 1);
     }
 }

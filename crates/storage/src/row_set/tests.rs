@@ -1,4 +1,5 @@
 use super::*;
+use crate::pages::LARGE_PAGE;
 use lariat_base::Random;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -88,7 +89,8 @@ fn stores_every_row_once_and_hands_each_out_once() {
             set.for_rows_of_level(level, |rows| found.extend(rows.iter().map(<[u8]>::to_vec)));
             assert_eq!(&found, expected);
         }
-        assert_eq!(pools.memory_bytes(), budget.used());
+        let not_handed_out = budget.used() - pools.memory_bytes();
+        assert!(not_handed_out <= 2 * LARGE_PAGE as u64, "{not_handed_out} bytes");
         drop(set);
         drop(pools);
         assert_eq!(budget.used(), 0);

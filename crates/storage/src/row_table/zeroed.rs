@@ -49,7 +49,7 @@ pub(crate) fn advise_large_pages(memory: *mut u8, n_bytes: usize) {
     #[cfg(target_os = "linux")]
     {
         const PAGE: usize = 4096;
-        const LARGE_PAGE: usize = 2 << 20;
+        use crate::pages::LARGE_PAGE;
         if n_bytes >= LARGE_PAGE {
             let before = memory.align_offset(PAGE);
             // SAFETY: whole pages inside of the memory, of which only the size is asked to change.
