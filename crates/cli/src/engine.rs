@@ -48,6 +48,7 @@ impl<'g> Engine<'g> {
         };
         // The compiler has done its work.
         lariat_disk::program_pages::release();
+        lariat_disk::program_pages::release_freed();
         Self { interpreter, compiled }
     }
 
