@@ -33,7 +33,9 @@
 mod checkpoint;
 mod compact;
 mod frontier;
+mod garbage;
 mod hand_over;
+mod merging;
 mod shares;
 mod short_pass;
 mod visited;

@@ -45,8 +45,7 @@ impl<'s, K: Key> Search<'s, K> {
             manifest.add_file(ManifestFile { role: role.to_owned(), name, rows, bytes });
         }
         manifest.publish(shared.files.disk, shared.context.budget)?;
-        visited.published(shared.files.n_runs());
-        visited.remove_garbage(&shared.files)
+        visited.published(&shared.files, shared.files.n_runs())
     }
 
     /// Takes up what was published; false if nothing was.
@@ -76,7 +75,7 @@ impl<'s, K: Key> Search<'s, K> {
             visited.waiting.push(run);
         }
         shared.files.go_on_after(manifest.number(RUNS)?);
-        visited.published(manifest.number(RUNS)?);
+        visited.published(&shared.files, manifest.number(RUNS)?)?;
         shared.tally.restore(&manifest)?;
         let runs: Vec<&Run<'s, K>> =
             [&visited.expanded, &visited.waiting, &visited.doubtful].into_iter().flatten().collect();

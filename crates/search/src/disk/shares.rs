@@ -18,6 +18,8 @@ pub(super) struct Shares {
     pub(super) pass_threads: usize,
     /// Readers that all of them have together.
     pub(super) readers_max: usize,
+    /// The same for readers that read nothing ahead.
+    pub(super) lean_readers_max: usize,
     /// What a reader takes, with the step of merging or subtracting that it comes with.
     pub(super) reader_bytes: u64,
     /// States found in a short pass that stay in memory.
@@ -81,15 +83,18 @@ impl Shares {
         let run = run_shape(row_bytes, memory, threads, parts.blocks);
         let merge_rows = run.group_rows.min(MERGE_ROWS_MAX);
         // A reader, and the step of merging that it comes with; blocks may be one more while they change hands.
-        let reader_bytes = (READER_BUFFERS + 1) * run.block_bytes + (run.group_rows + 8 + merge_rows) * key_bytes;
+        let reader_bytes =
+            |buffers: usize| (buffers + 1) * run.block_bytes + (run.group_rows + 8 + merge_rows) * key_bytes;
+        let readers_max = |buffers: usize| (memory / parts.readers / reader_bytes(buffers)).max(4);
         Self {
             filter_bytes: (memory / 8 * parts.filter_of_8) as u64,
             cache_bytes: (memory / 32 / threads).min(CACHE_BYTES_MAX),
             new_keys: (memory / parts.new / threads / (key_bytes + sort_bytes)).max(256),
             doubtful_keys: (memory / parts.doubtful / threads / key_bytes).max(256),
             found_keys: (memory / 64 / threads / key_bytes).max(256),
-            readers_max: (memory / parts.readers / reader_bytes).max(4),
-            reader_bytes: reader_bytes as u64,
+            readers_max: readers_max(READER_BUFFERS),
+            lean_readers_max: readers_max(1),
+            reader_bytes: reader_bytes(READER_BUFFERS) as u64,
             pass_threads: threads,
             merge_rows,
             doubtful_bytes_min: memory as u64 / 4,

@@ -4,6 +4,7 @@
 //! and narrow all that can be expanded is soon expanded, so passes are many, and each finds little. To write out the buffers, to merge, and
 //! to publish would cost more than the comparison. It is done all the same now and then, so that a crash does not cost much.
 
+use super::shares::READER_BUFFERS;
 use super::visited::{Bounds, Candidates, Files, Visited, in_ranges};
 use super::worker::Worker;
 use super::{Search, Shared};
@@ -88,7 +89,7 @@ impl<'b, K: Key> Visited<'b, K> {
         threads: usize,
     ) -> Result<Vec<Found<'b, K>>, SearchError> {
         in_ranges(&self.expanded, threads, |bounds| {
-            let on_disk: Candidates<'_, K> = Box::new(files.merged(&self.doubtful, bounds)?);
+            let on_disk: Candidates<'_, K> = Box::new(files.merged(&self.doubtful, bounds, READER_BUFFERS)?);
             let in_memory = buffers.doubtful.iter().map(|keys| slice(keys, bounds));
             let all: Vec<_> = std::iter::once(on_disk).chain(in_memory).collect();
             let unit: fn((), ()) = |(), ()| ();
@@ -97,7 +98,7 @@ impl<'b, K: Key> Visited<'b, K> {
                 let step = Subtract::<K, (), (), _, _>::new(left, slice(keys, bounds), files.merge_rows, files.budget)?;
                 left = Box::new(step);
             }
-            files.collect(files.without(left, &self.expanded, bounds)?, keys_max)
+            files.collect(files.without(left, &self.expanded, bounds, READER_BUFFERS)?, keys_max)
         })
     }
 }

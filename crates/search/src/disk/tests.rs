@@ -17,6 +17,7 @@ fn tiny_shares(random: &mut Random, row_bytes: usize) -> Shares {
         run: RunOptions { block_bytes: 4096, group_rows: 64, buffers: 2, ..RunOptions::new(row_bytes) },
         pass_threads: 1 + random.below(3),
         readers_max: 10 + random.below(20),
+        lean_readers_max: 10 + random.below(60),
         // Too much for a short pass now and then.
         reader_bytes: if random.below(3) == 0 { 1 << 40 } else { 1 << 10 },
         found_keys: random.below(60),

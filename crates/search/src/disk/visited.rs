@@ -1,5 +1,6 @@
 //! The runs of a search: what was visited, what waits to be expanded, and what is doubtful.
 
+use super::garbage::Garbage;
 use super::shares::{READER_BUFFERS, Shares};
 use crate::SearchError;
 use lariat_base::MemoryBudget;
@@ -9,12 +10,6 @@ use lariat_storage::{Key, Run, RunOptions, RunReader, RunWriter, StorageError};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Runs of about the same size are merged when there are this many.
-const RUNS_TO_MERGE: usize = 8;
-/// Runs are about of the same size if their numbers of rows have logarithms with the same third.
-const TIER_LOG2: u32 = 3;
-/// Fewer rows than this are merged by one thread.
-const ROWS_TO_SHARE: u64 = 4 << 20;
 /// Doubtful states are compared when they take a larger part of what is visited. To wait longer spares little, and the disk would have to
 /// hold them.
 const DOUBTFUL_PART: u64 = 3;
@@ -29,9 +24,18 @@ pub(super) struct Files<'b> {
     pub(super) budget: &'b MemoryBudget,
     options: RunOptions,
     pub(super) merge_rows: usize,
-    threads: usize,
-    readers_max: usize,
+    pub(super) threads: usize,
+    pub(super) readers_max: usize,
+    /// Readers that read nothing ahead, in the same memory.
+    lean_readers_max: usize,
     n_runs: AtomicU64,
+}
+
+/// How runs are read: by how many threads, with how many blocks of each run in memory.
+#[derive(Clone, Copy)]
+pub(super) struct Reading {
+    pub(super) threads: usize,
+    pub(super) buffers: usize,
 }
 
 pub(super) struct Visited<'b, K: Key> {
@@ -43,40 +47,31 @@ pub(super) struct Visited<'b, K: Key> {
     /// Runs of states that wait to be expanded, or are being read for that.
     pub(super) waiting: Vec<Run<'b, K>>,
     pub(super) doubtful: Vec<Run<'b, K>>,
-    /// Files that nobody needs any more but what was published last, and their bytes.
-    garbage: Vec<String>,
-    garbage_bytes: u64,
-    /// Files made before this number are named by what was published last, and must stay until the next time.
-    published: u64,
+    pub(super) garbage: Garbage,
     published_at: Instant,
-}
-
-/// What a run that may be merged is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
-    Expanded,
-    Doubtful,
 }
 
 /// States that may be new, in increasing order.
 pub(super) type Candidates<'r, K> = Box<dyn RowStream<K, ()> + 'r>;
-
-fn number_of(name: &str) -> u64 {
-    name.rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or(0)
-}
 
 type Unit = fn((), ()) -> ();
 fn unit((): (), (): ()) {}
 
 impl<'b> Files<'b> {
     pub(super) fn new(shares: &Shares, disk: &'b dyn Disk, budget: &'b MemoryBudget) -> Self {
-        let Shares { run: options, merge_rows, pass_threads: threads, readers_max, .. } = *shares;
-        Self { disk, budget, options, merge_rows, threads, readers_max, n_runs: AtomicU64::new(0) }
+        let Shares { run: options, merge_rows, pass_threads: threads, readers_max, lean_readers_max, .. } = *shares;
+        Self { disk, budget, options, merge_rows, threads, readers_max, lean_readers_max, n_runs: AtomicU64::new(0) }
     }
 
-    /// How many threads can read so many runs at once.
-    fn threads_for(&self, n_runs: usize) -> usize {
-        (self.readers_max / n_runs.max(1)).clamp(1, self.threads)
+    /// How to read so many runs at once. Another thread is worth more than reading ahead.
+    pub(super) fn reading(&self, n_runs: usize) -> Reading {
+        let threads = |readers_max: usize| (readers_max / n_runs.max(1)).clamp(1, self.threads);
+        let (ahead, lean) = (threads(self.readers_max), threads(self.lean_readers_max));
+        if ahead < lean {
+            Reading { threads: lean, buffers: 1 }
+        } else {
+            Reading { threads: ahead, buffers: READER_BUFFERS }
+        }
     }
 
     /// Gives new runs higher numbers than runs that were there before.
@@ -104,12 +99,12 @@ impl<'b> Files<'b> {
     /// Merges runs to one.
     pub(super) fn merge<K: Key>(&self, runs: &[Run<'b, K>]) -> Result<Run<'b, K>, SearchError> {
         let mut writer = self.begin()?;
-        write_all(&mut self.merged(runs, (None, None))?, &mut writer)?;
+        write_all(&mut self.merged(runs, (None, None), READER_BUFFERS)?, &mut writer)?;
         Ok(writer.finish()?)
     }
 
     /// Writes a stream to a run, if there is anything in it.
-    fn write_unless_empty<K: Key>(
+    pub(super) fn write_unless_empty<K: Key>(
         &self,
         stream: &mut impl RowStream<K, ()>,
     ) -> Result<Option<Run<'b, K>>, StorageError> {
@@ -127,6 +122,7 @@ impl<'b> Files<'b> {
         candidates: Candidates<'r, K>,
         runs: &[Run<'b, K>],
         (from, to): Bounds<K>,
+        buffers: usize,
     ) -> Result<Candidates<'r, K>, StorageError>
     where
         'b: 'r,
@@ -134,7 +130,7 @@ impl<'b> Files<'b> {
         let mut runs: Vec<&Run<'b, K>> = runs.iter().collect();
         runs.sort_by_key(|run| std::cmp::Reverse(run.rows()));
         runs.into_iter().try_fold(candidates, |left, run| {
-            let mut reader = RunReader::new(run, READER_BUFFERS, self.budget)?;
+            let mut reader = RunReader::new(run, buffers, self.budget)?;
             reader.limit_to(from, to)?;
             let left: Candidates<'r, K> =
                 Box::new(Subtract::<K, (), (), _, _>::new(left, reader, self.merge_rows, self.budget)?);
@@ -147,9 +143,10 @@ impl<'b> Files<'b> {
         &self,
         runs: &[Run<'b, K>],
         (from, to): Bounds<K>,
+        buffers: usize,
     ) -> Result<Merge<'b, K, (), RunReader<'b, K>, Unit>, StorageError> {
         let readers = runs.iter().map(|run| {
-            let mut reader = RunReader::new(run, READER_BUFFERS, self.budget)?;
+            let mut reader = RunReader::new(run, buffers, self.budget)?;
             reader.limit_to(from, to)?;
             Ok(reader)
         });
@@ -167,9 +164,7 @@ impl<'b, K: Key> Visited<'b, K> {
             expanded: Vec::new(),
             waiting: Vec::new(),
             doubtful: Vec::new(),
-            garbage: Vec::new(),
-            garbage_bytes: 0,
-            published: 0,
+            garbage: Garbage::default(),
         }
     }
 
@@ -205,6 +200,27 @@ impl<'b, K: Key> Visited<'b, K> {
         self.expanded.len() + self.waiting.len() + self.doubtful.len()
     }
 
+    /// Removes runs now, or later if what was published last names them.
+    pub(super) fn forget(&mut self, files: &Files<'b>, runs: Vec<Run<'b, K>>) -> Result<(), SearchError> {
+        self.garbage.add(files.disk, runs)
+    }
+
+    /// Whether files that only wait for something to be published take much of the disk.
+    pub(super) fn has_much_garbage(&self) -> bool {
+        self.garbage.bytes() > self.bytes() / GARBAGE_PART
+    }
+
+    /// Notes that all runs with smaller numbers are named by what was published, and removes what is not any more.
+    pub(super) fn published(&mut self, files: &Files<'b>, n_runs: u64) -> Result<(), SearchError> {
+        self.published_at = Instant::now();
+        self.garbage.published(files.disk, n_runs)
+    }
+
+    /// Whether what was published last names the run, so that it was synced.
+    pub(super) fn is_published(&self, run: &Run<'b, K>) -> bool {
+        self.garbage.is_published(run)
+    }
+
     /// Compares all doubtful states with all visited ones; runs of those that are new.
     pub(super) fn check_doubtful(&mut self, files: &Files<'b>) -> Result<Vec<Run<'b, K>>, SearchError> {
         if self.doubtful.is_empty() {
@@ -212,147 +228,13 @@ impl<'b, K: Key> Visited<'b, K> {
         }
         let visited: Vec<Run<'b, K>> = self.expanded.iter().chain(&self.waiting).cloned().collect();
         let doubtful = std::mem::take(&mut self.doubtful);
-        let threads = files.threads_for(visited.len() + doubtful.len());
+        let Reading { threads, buffers } = files.reading(visited.len() + doubtful.len());
         let new = in_ranges(&visited, threads, |bounds| {
-            let candidates = Box::new(files.merged(&doubtful, bounds)?);
-            files.write_unless_empty(&mut files.without(candidates, &visited, bounds)?)
+            let candidates = Box::new(files.merged(&doubtful, bounds, buffers)?);
+            files.write_unless_empty(&mut files.without(candidates, &visited, bounds, buffers)?)
         })?;
         self.forget(files, doubtful)?;
         Ok(new.into_iter().flatten().collect())
-    }
-
-    /// Takes runs of about the same size that are worth merging, if there are enough of them, and says what they are.
-    pub(super) fn take_alike(&mut self) -> Option<(Role, Vec<Run<'b, K>>)> {
-        [Role::Expanded, Role::Doubtful].into_iter().find_map(|role| {
-            let runs = self.list(role);
-            let size = |run: &Run<'b, K>| run.rows().max(1).ilog2() / TIER_LOG2;
-            let enough = |tier: u32| runs.iter().filter(|run| size(run) == tier).count() >= RUNS_TO_MERGE;
-            let tier = runs.iter().map(size).filter(|tier| enough(*tier)).min()?;
-            let (alike, others) = std::mem::take(runs).into_iter().partition(|run| size(run) == tier);
-            *runs = others;
-            Some((role, alike))
-        })
-    }
-
-    fn list(&mut self, role: Role) -> &mut Vec<Run<'b, K>> {
-        match role {
-            Role::Expanded => &mut self.expanded,
-            Role::Doubtful => &mut self.doubtful,
-        }
-    }
-
-    /// Puts what runs were merged to in their place.
-    pub(super) fn put_merged(
-        &mut self,
-        files: &Files<'b>,
-        role: Role,
-        sources: Vec<Run<'b, K>>,
-        merged: Run<'b, K>,
-    ) -> Result<(), SearchError> {
-        if role == Role::Expanded && sources.iter().map(Run::rows).sum::<u64>() != merged.rows() {
-            return Err(SearchError::StateTwice);
-        }
-        self.list(role).push(merged);
-        self.forget(files, sources)
-    }
-
-    /// Removes runs now, or later if what was published last names them.
-    pub(super) fn forget(&mut self, files: &Files<'b>, runs: Vec<Run<'b, K>>) -> Result<(), SearchError> {
-        for run in runs {
-            let name = run.name().to_owned();
-            if self.is_published(&run) {
-                self.garbage.push(name);
-                self.garbage_bytes += run.bytes();
-            } else {
-                drop(run);
-                files.disk.remove(&name).map_err(StorageError::Disk)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether files that only wait for something to be published take much of the disk.
-    pub(super) fn has_much_garbage(&self) -> bool {
-        self.garbage_bytes > self.bytes() / GARBAGE_PART
-    }
-
-    /// Merges runs of about the same size where there are many, and more if there are more runs than can be read at once. `reading`
-    /// is the run that is being read: it stays as it is.
-    pub(super) fn merge(&mut self, files: &Files<'b>, reading: Option<&str>) -> Result<(), SearchError> {
-        let is_read = |run: &Run<'b, K>| Some(run.name()) == reading;
-        let (being_read, waiting) = std::mem::take(&mut self.waiting).into_iter().partition::<Vec<_>, _>(is_read);
-        let runs_max = self.readers_max.saturating_sub(being_read.len()) / 3;
-        let rows = |runs: &[Run<'b, K>]| runs.iter().map(Run::rows).sum::<u64>();
-        let rows_before = rows(&self.expanded) + rows(&waiting);
-        let expanded = std::mem::take(&mut self.expanded);
-        self.expanded = self.merge_list(files, expanded, runs_max)?;
-        self.waiting = self.merge_list(files, waiting, runs_max)?;
-        if rows(&self.expanded) + rows(&self.waiting) != rows_before {
-            return Err(SearchError::StateTwice);
-        }
-        self.waiting.extend(being_read);
-        if self.doubtful.len() > runs_max {
-            let doubtful = std::mem::take(&mut self.doubtful);
-            self.doubtful = self.merge_list(files, doubtful, 1)?;
-        }
-        Ok(())
-    }
-
-    /// Merges the smaller ones of some runs until they are few.
-    fn merge_list(
-        &mut self,
-        files: &Files<'b>,
-        mut runs: Vec<Run<'b, K>>,
-        runs_max: usize,
-    ) -> Result<Vec<Run<'b, K>>, SearchError> {
-        loop {
-            runs.sort_by_key(Run::rows);
-            let n = self.runs_to_merge(&runs, runs_max.max(files.threads));
-            if n <= files.threads {
-                return Ok(runs);
-            }
-            let sources: Vec<Run<'b, K>> = runs.drain(..n).collect();
-            let merged = |bounds| files.write_unless_empty(&mut files.merged(&sources, bounds)?);
-            // Every thread makes a run, and few runs are better than a little time.
-            let rows: u64 = sources.iter().map(Run::rows).sum();
-            let threads = if rows < ROWS_TO_SHARE { 1 } else { files.threads_for(sources.len()) };
-            runs.extend(in_ranges(&sources, threads, merged)?.into_iter().flatten());
-            self.forget(files, sources)?;
-        }
-    }
-
-    /// How many of the smallest runs to merge: those in front of the first one that is larger than all before it together, if they are
-    /// enough, or as many as leave few.
-    fn runs_to_merge(&self, runs: &[Run<'b, K>], runs_max: usize) -> usize {
-        let mut rows = 0;
-        let alike = runs.iter().take_while(|run| {
-            let fits = rows == 0 || run.rows() <= 2 * rows;
-            rows += run.rows();
-            fits
-        });
-        let alike = alike.count();
-        let too_many = if runs.len() > runs_max { runs.len() - runs_max / 2 } else { 0 };
-        let n = if alike >= RUNS_TO_MERGE { alike.max(too_many) } else { too_many };
-        n.min(self.readers_max)
-    }
-
-    /// Notes that all runs with smaller numbers are named by what was published.
-    pub(super) fn published(&mut self, n_runs: u64) {
-        self.published = n_runs;
-        self.published_at = Instant::now();
-    }
-
-    /// Whether what was published last names the run, so that it was synced.
-    pub(super) fn is_published(&self, run: &Run<'b, K>) -> bool {
-        number_of(run.name()) < self.published
-    }
-
-    pub(super) fn remove_garbage(&mut self, files: &Files<'b>) -> Result<(), SearchError> {
-        self.garbage_bytes = 0;
-        for name in self.garbage.drain(..) {
-            files.disk.remove(&name).map_err(StorageError::Disk)?;
-        }
-        Ok(())
     }
 }
 
