@@ -156,7 +156,7 @@ impl<'s, K: Key> Search<'s, K> {
                 continue;
             }
             // The buffers' memory is free for the pass.
-            workers.iter_mut().try_for_each(Worker::end_round)?;
+            Self::on_threads(&mut workers, Worker::end_round)?;
             if shared.tally.limit().is_some() {
                 self.publish(&mut shared.visited())?;
                 break;
@@ -201,15 +201,24 @@ impl<'s, K: Key> Search<'s, K> {
     /// Lets all workers work until there is nothing to expand, or a pass is due, or the search is stopped.
     fn round(&self, workers: &mut [Worker<'_, 's, K>]) -> Result<(), SearchError> {
         self.shared.frontier.begin_round();
+        Self::on_threads(workers, Worker::work)
+    }
+
+    /// Lets all workers do something at the same time.
+    fn on_threads<'w>(
+        workers: &mut [Worker<'w, 's, K>],
+        work: impl Fn(&mut Worker<'w, 's, K>) -> Result<(), SearchError> + Sync,
+    ) -> Result<(), SearchError> {
         if let [worker] = workers {
-            return worker.work();
+            return work(worker);
         }
+        let work = &work;
         std::thread::scope(|scope| {
             let mut threads = Vec::new();
             for worker in workers.iter_mut() {
                 let builder = std::thread::Builder::new().name("lariat-disk".to_owned()).stack_size(STACK_BYTES);
                 let thread = builder
-                    .spawn_scoped(scope, move || worker.work())
+                    .spawn_scoped(scope, move || work(worker))
                     .map_err(|error| SearchError::Thread(error.to_string()))?;
                 threads.push(thread);
             }

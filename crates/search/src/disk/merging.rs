@@ -82,6 +82,8 @@ fn rows<K: Key>(runs: &[Run<'_, K>]) -> u64 {
     runs.iter().map(Run::rows).sum()
 }
 
+type Runs<'b, K> = Vec<Run<'b, K>>;
+
 /// Merges lists of runs, perhaps several at a time.
 struct Merging<'m, 'b> {
     files: &'m Files<'b>,
@@ -92,10 +94,10 @@ impl<'b> Merging<'_, 'b> {
     /// Merges in both lists, at the same time if all of their runs can be read at once.
     fn merge_both<K: Key>(
         &self,
-        one: Vec<Run<'b, K>>,
-        other: Vec<Run<'b, K>>,
+        one: Runs<'b, K>,
+        other: Runs<'b, K>,
         runs_max: usize,
-    ) -> Result<(Vec<Run<'b, K>>, Vec<Run<'b, K>>), SearchError> {
+    ) -> Result<(Runs<'b, K>, Runs<'b, K>), SearchError> {
         if self.files.threads == 1 || one.len() + other.len() > self.files.readers_max {
             return Ok((self.merge_list(one, runs_max)?, self.merge_list(other, runs_max)?));
         }
@@ -108,7 +110,7 @@ impl<'b> Merging<'_, 'b> {
     }
 
     /// Merges the smaller ones of some runs until they are few.
-    fn merge_list<K: Key>(&self, mut runs: Vec<Run<'b, K>>, runs_max: usize) -> Result<Vec<Run<'b, K>>, SearchError> {
+    fn merge_list<K: Key>(&self, mut runs: Runs<'b, K>, runs_max: usize) -> Result<Runs<'b, K>, SearchError> {
         let files = self.files;
         loop {
             runs.sort_by_key(Run::rows);
