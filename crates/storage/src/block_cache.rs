@@ -103,7 +103,7 @@ impl<'b> BlockCache<'b> {
         }
     }
 
-    /// Has blocks in memory, at most [`BlockCache::blocks_at_once`], until others are fetched.
+    /// Has blocks in memory until others are fetched, as many as there is room for: [`BlockCache::blocks_at_once`] in the beginning.
     pub(crate) fn fetch(&mut self, blocks: impl Iterator<Item = u64>) -> Result<(), StorageError> {
         self.n_fetches += 1;
         let mut missing = Vec::new();
@@ -127,7 +127,8 @@ impl<'b> BlockCache<'b> {
         let mut frames = Vec::with_capacity(missing.len());
         let mut writes = Vec::new();
         for block in missing {
-            let frame = self.free_frame()?;
+            // What there is no room for is read when it is asked for.
+            let Some(frame) = self.free_frame()? else { break };
             let Frame { block: old, is_changed, .. } = self.frames[frame];
             self.frame_of.remove(&old);
             if is_changed && let Some(mut buffer) = self.frames[frame].buffer.take() {
@@ -169,11 +170,18 @@ impl<'b> BlockCache<'b> {
     }
 
     /// A frame that nobody wants now.
-    fn free_frame(&mut self) -> Result<usize, StorageError> {
+    fn free_frame(&mut self) -> Result<Option<usize>, StorageError> {
         if self.frames.len() < self.frames_max {
-            let buffer = Some(AlignedBuffer::new(BLOCK_BYTES, self.budget)?);
-            self.frames.push(Frame { block: u64::MAX, buffer, is_used: false, is_changed: false, wanted_by: 0 });
-            return Ok(self.frames.len() - 1);
+            match AlignedBuffer::new(BLOCK_BYTES, self.budget) {
+                Ok(buffer) => {
+                    let buffer = Some(buffer);
+                    self.frames.push(Frame { block: u64::MAX, buffer, is_used: false, is_changed: false, wanted_by: 0 });
+                    return Ok(Some(self.frames.len() - 1));
+                }
+                Err(error) if self.frames.is_empty() => return Err(error.into()),
+                // Others have taken the memory meanwhile: the cache stays as small as it is.
+                Err(_) => self.frames_max = self.frames.len(),
+            }
         }
         // Twice around: the first time all may have been used.
         for _ in 0..2 * self.frames.len() {
@@ -181,11 +189,10 @@ impl<'b> BlockCache<'b> {
             self.hand = (self.hand + 1) % self.frames.len();
             let frame = &mut self.frames[place];
             if frame.wanted_by != self.n_fetches && !std::mem::take(&mut frame.is_used) {
-                return Ok(place);
+                return Ok(Some(place));
             }
         }
-        let (expected, got) = (format!("at most {} blocks at once", self.frames_max), "more".to_owned());
-        Err(StorageError::Shape { file: self.file.name().to_owned(), expected, got })
+        Ok(None)
     }
 
     /// The contents of a block; it is read if it is missing.

@@ -57,6 +57,23 @@ fn behaves_like_a_vector() {
 }
 
 #[test]
+fn goes_on_in_less_memory_when_others_have_taken_it() {
+    let (budget, disk) = (MemoryBudget::new(1 << 20), FaultyDisk::default());
+    let (len, cache_bytes) = (1 << 20, 1 << 19);
+    let mut array = NumberArray::new(len, 8, Placement::Disk { cache_bytes }, &disk, "array", &budget).unwrap();
+    array.set(0, 7).unwrap();
+    budget.reserve(budget.left() - 10_000).unwrap();
+    let items: Vec<u64> = (0..len).step_by(9_000).collect();
+    for item in &items {
+        array.set(*item, item % 251).unwrap();
+    }
+    for some in items.chunks(40) {
+        array.fetch(some).unwrap();
+        some.iter().for_each(|item| assert_eq!(array.get(*item).unwrap(), item % 251));
+    }
+}
+
+#[test]
 fn ranks_count_what_comes_before() {
     let mut random = Random::new(6);
     for placement in PLACEMENTS {
