@@ -175,7 +175,13 @@ impl<'b> BlockCache<'b> {
             match AlignedBuffer::new(BLOCK_BYTES, self.budget) {
                 Ok(buffer) => {
                     let buffer = Some(buffer);
-                    self.frames.push(Frame { block: u64::MAX, buffer, is_used: false, is_changed: false, wanted_by: 0 });
+                    self.frames.push(Frame {
+                        block: u64::MAX,
+                        buffer,
+                        is_used: false,
+                        is_changed: false,
+                        wanted_by: 0,
+                    });
                     return Ok(Some(self.frames.len() - 1));
                 }
                 Err(error) if self.frames.is_empty() => return Err(error.into()),

@@ -133,10 +133,18 @@ impl<'b> RowStack<'b> {
             self.spill(self.blocks_moved)?;
         }
         let block = match self.spare.pop() {
-            Some(block) => block,
-            None => AlignedBuffer::new(self.block_bytes, self.budget)?,
+            Some(block) => Ok(block),
+            None => AlignedBuffer::new(self.block_bytes, self.budget),
         };
-        self.blocks.push_back(block);
+        match block {
+            Ok(block) => self.blocks.push_back(block),
+            // Others have taken the memory meanwhile: it makes do with what it has.
+            Err(_) if self.blocks.len() > 1 => {
+                self.spill(self.blocks_moved.min(self.blocks.len() - 1))?;
+                self.blocks.extend(self.spare.pop());
+            }
+            Err(error) => return Err(error.into()),
+        }
         self.top_rows = 0;
         Ok(())
     }
@@ -388,6 +396,22 @@ mod tests {
             }
             assert!(budget.peak() <= 24 << 10 | 4 << 10, "{}", budget.peak());
         }
+    }
+
+    #[test]
+    fn goes_on_in_less_memory_when_others_have_taken_it() {
+        let (budget, disk) = (MemoryBudget::new(1 << 20), FaultyDisk::default());
+        let mut stack = RowStack::new(&disk, "stack", 8, 512 << 10, 0.5, &budget);
+        stack.push(&0_u64.to_le_bytes()).unwrap();
+        budget.reserve(budget.left() - 3 * stack.block_bytes() as u64).unwrap();
+        for i in 1..200_000_u64 {
+            stack.push(&i.to_le_bytes()).unwrap();
+        }
+        for i in (0..200_000_u64).rev() {
+            assert_eq!(stack.top(), Some(&i.to_le_bytes()[..]));
+            assert!(stack.pop().unwrap());
+        }
+        assert!(stack.is_empty());
     }
 
     /// Going up and down by one row, wherever that begins, moves blocks once at most.
