@@ -14,7 +14,7 @@
 //! | `enumerateBFS`, `constructMPHF` | [`enumerate`] |
 //! | `succ-` | the edges between the states that are left, sorted by target |
 //! | `SFA`: `CRS` forwards, `CRS` backwards, `intersect` | `accepting_components.rs` |
-//! | `FACA`: `dfs`, `unblock`, DPM with `rho` | `elementary.rs` |
+//! | `FACA`: `dfs`, `unblock`, DPM with `rho` | `elementary.rs`, and in memory `near.rs` |
 //! | TNC-DAAC, TT-DAAC: bounds on number and time | `each` returns false; the stop signal |
 //!
 //! *Deviations.* States are trimmed first. Components are found by one depth-first search, all of them before the first cycle is, so that they are known even where cycles are too many.
@@ -22,17 +22,20 @@
 //! no use to anybody.
 //!
 //! # Invariants
-//! 1. Each cycle is found from that of its accepting states which comes first, and handed on in the one round that its length belongs to.
+//! 1. Each cycle is found from that of its accepting states which comes first, its *start*, and handed on in the one pass or round over the starts that its length belongs to.
 //!
 //! # Cost
 //! That of trimming and of the edges, which is O(sort(E)), and of one search for components; then Johnson's O(n + e) for each cycle within its component. Some
 //! bytes for each vertex and edge that is left, in memory or on disk.
 
+mod ball;
+mod core;
 mod elementary;
+mod near;
 
 pub use crate::accepting_components::Component;
 
-use crate::accepting_components::accepting_components;
+use crate::accepting_components::{AcceptingComponents, accepting_components};
 use crate::enumerate::{HashPlacement, States, enumerate};
 use crate::lasso::{Halt, Lasso, LassoSearch};
 use crate::trimmed_graph::{TrimmedGraph, saved_graph};
@@ -40,6 +43,7 @@ use crate::{Context, SearchError};
 use elementary::Elementary;
 use lariat_base::Event;
 use lariat_graph::Graph;
+use near::{Left, NEAR_MAX, Near};
 
 const NAME: &str = "daac";
 /// The fraction of the stack in memory that goes to disk at once: the paper's choice.
@@ -81,11 +85,30 @@ impl FoundCycle<'_, '_> {
 /// Takes a cycle; false ends the search.
 pub type Each<'a> = dyn FnMut(&mut FoundCycle<'_, '_>) -> Result<bool, SearchError> + 'a;
 
+/// What a search for cycles may do at once.
+#[derive(Clone, Copy)]
+pub(crate) struct Portions {
+    /// The fraction of a stack that goes to disk at once.
+    pub(crate) rho: f64,
+    /// Vertices and edges near a start that are in memory at most.
+    pub(crate) near_max: u64,
+}
+
 /// Finds all accepting cycles, and calls `each` with every one; `rho` is the fraction of a stack that goes to disk at once.
 pub fn find_cycles(
     graph: &dyn Graph,
     placement: HashPlacement,
     rho: f64,
+    context: &Context,
+    each: &mut Each<'_>,
+) -> Result<CycleSearch, SearchError> {
+    find_in_portions(graph, placement, Portions { rho, near_max: NEAR_MAX }, context, each)
+}
+
+pub(crate) fn find_in_portions(
+    graph: &dyn Graph,
+    placement: HashPlacement,
+    portions: Portions,
     context: &Context,
     each: &mut Each<'_>,
 ) -> Result<CycleSearch, SearchError> {
@@ -97,7 +120,7 @@ pub fn find_cycles(
         }
     };
     let mut found = CycleSearch::default();
-    let ended = all_cycles(&mut states, rho, &mut found, each);
+    let ended = all_cycles(&mut states, portions, &mut found, each);
     found.search = states.counts;
     match ended {
         Ok(is_all) => found.search.complete = is_all,
@@ -108,12 +131,17 @@ pub fn find_cycles(
 }
 
 /// Whether all cycles were handed on.
-fn all_cycles(states: &mut States<'_>, rho: f64, found: &mut CycleSearch, each: &mut Each<'_>) -> Result<bool, Halt> {
+fn all_cycles(
+    states: &mut States<'_>,
+    portions: Portions,
+    found: &mut CycleSearch,
+    each: &mut Each<'_>,
+) -> Result<bool, Halt> {
     if states.counts.accepting == 0 {
         return Ok(true);
     }
     let Some(mut saved) = saved_graph(states)? else { return Ok(true) };
-    let components = accepting_components(states, &mut saved)?;
+    let mut components = accepting_components(states, &mut saved)?;
     found.n_components = components.len;
     found.components.clone_from(&components.shown);
     if components.len == 0 {
@@ -121,13 +149,38 @@ fn all_cycles(states: &mut States<'_>, rho: f64, found: &mut CycleSearch, each: 
     }
     states.begin_phase("cycles");
     let observer = states.context.observer;
-    let graph = saved.load(states)?;
-    Elementary::new(states, graph, components, rho)?.find(&mut |cycle| {
+    let mut each = |cycle: &mut FoundCycle<'_, '_>| {
         found.cycles += 1;
         observer.event(&Event::Found(found.cycles));
         if let Some(component) = found.components.get_mut(cycle.component as usize) {
             component.cycles += 1;
         }
         each(cycle)
-    })
+    };
+    let mut graph = saved.load(states)?;
+    let Some(first) = hand_on_first(&mut graph, &mut components, &mut each)? else { return Ok(false) };
+    let near = Near { states, graph: &mut graph, components: &mut components, first: &first };
+    match near.find(portions.near_max, &mut each)? {
+        Left::Nothing => Ok(true),
+        Left::Unwanted => Ok(false),
+        Left::Longer(length, done) => {
+            Elementary::new(states, graph, components, first, (length, done), portions.rho)?.find(&mut each)
+        }
+    }
+}
+
+/// Hands a shortest cycle through the nearest accepting vertex on, so that there is one soon; none if no more are wanted. Whoever finds it again skips it.
+fn hand_on_first(
+    graph: &mut TrimmedGraph<'_>,
+    components: &mut AcceptingComponents<'_>,
+    each: &mut Each<'_>,
+) -> Result<Option<Vec<u64>>, Halt> {
+    let mut nearest = 0;
+    while graph.accepting.get(nearest)? == 0 {
+        nearest += 1;
+    }
+    let vertices = graph.way(nearest, nearest)?;
+    let component = components.component(nearest)?;
+    let is_more_wanted = each(&mut FoundCycle { graph, vertices: &vertices, component })?;
+    Ok(is_more_wanted.then_some(vertices))
 }

@@ -8,7 +8,7 @@
 //! 2. A block that was never written holds zeros, and is not read.
 //!
 //! # Cost
-//! Two pages and some 40 bytes of memory for each frame, and a bit for each block of the file. One random read for each block that is missing, and one
+//! Two pages and some 40 bytes of memory for each frame, and 33 bits for each block of the file. One random read for each block that is missing, and one
 //! random write for each that was changed.
 //!
 //! # Format
@@ -18,7 +18,6 @@ use crate::block_file::block;
 use crate::{Reservation, ReservedVec, StorageError};
 use lariat_base::MemoryBudget;
 use lariat_disk::{AlignedBuffer, DiskFile, PAGE_BYTES};
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Bytes of a block: a page, since single items are asked for.
@@ -29,6 +28,10 @@ pub(crate) const BLOCK_CAPACITY: usize = BLOCK_BYTES - block::HEADER_BYTES - cra
 const FRAMES_MIN: usize = 4;
 /// What a frame takes beside its block: the allocator notes the length of a block that begins with a page on the page before, so each takes two.
 const FRAME_BYTES: usize = 64 + PAGE_BYTES;
+
+/// What a block's frame is noted as while it is in none, and a frame's block while it has none.
+const NO_FRAME: u32 = 0;
+const NO_BLOCK: u64 = u64::MAX;
 
 struct Frame<'b> {
     block: u64,
@@ -47,7 +50,8 @@ pub(crate) struct BlockCache<'b> {
     at: u64,
     frames: Vec<Frame<'b>>,
     frames_max: usize,
-    frame_of: HashMap<u64, u32>,
+    /// For each block its frame plus one, 0 if it is in none: every item that is asked for is found through this.
+    frame_of: ReservedVec<'b, u32>,
     /// A bit for each block that is on disk.
     written: ReservedVec<'b, u64>,
     hand: usize,
@@ -70,13 +74,15 @@ impl<'b> BlockCache<'b> {
         let frames_max = usize::try_from(blocks).unwrap_or(usize::MAX).min(wanted).max(1);
         let mut written = ReservedVec::new(budget);
         written.resize(blocks.div_ceil(64) as usize, if is_written { u64::MAX } else { 0 })?;
+        let mut frame_of = ReservedVec::new(budget);
+        frame_of.resize(blocks as usize, NO_FRAME)?;
         let memory = Reservation::new((frames_max * FRAME_BYTES) as u64, budget)?;
         Ok(Self {
             file,
             at,
             frames: Vec::with_capacity(frames_max),
             frames_max,
-            frame_of: HashMap::with_capacity(frames_max),
+            frame_of,
             written,
             hand: 0,
             n_fetches: 0,
@@ -97,9 +103,9 @@ impl<'b> BlockCache<'b> {
     /// Forgets everything: all blocks hold zeros.
     pub(crate) fn clear(&mut self) {
         self.written.fill(0);
-        self.frame_of.clear();
+        self.frame_of.fill(NO_FRAME);
         for frame in &mut self.frames {
-            (frame.is_used, frame.is_changed, frame.block) = (false, false, u64::MAX);
+            (frame.is_used, frame.is_changed, frame.block) = (false, false, NO_BLOCK);
         }
     }
 
@@ -108,8 +114,8 @@ impl<'b> BlockCache<'b> {
         self.n_fetches += 1;
         let mut missing = Vec::new();
         for block in blocks {
-            match self.frame_of.get(&block) {
-                Some(frame) => self.frames[*frame as usize].wanted_by = self.n_fetches,
+            match self.frame_of(block) {
+                Some(frame) => self.frames[frame].wanted_by = self.n_fetches,
                 None => missing.push(block),
             }
         }
@@ -130,7 +136,9 @@ impl<'b> BlockCache<'b> {
             // What there is no room for is read when it is asked for.
             let Some(frame) = self.free_frame()? else { break };
             let Frame { block: old, is_changed, .. } = self.frames[frame];
-            self.frame_of.remove(&old);
+            if old != NO_BLOCK {
+                self.frame_of[old as usize] = NO_FRAME;
+            }
             if is_changed && let Some(mut buffer) = self.frames[frame].buffer.take() {
                 block::seal(&mut buffer, old, BLOCK_CAPACITY, 0, false, BLOCK_BYTES);
                 writes.push((frame, self.file.write(buffer, self.at + old * BLOCK_BYTES as u64, BLOCK_BYTES)));
@@ -164,7 +172,7 @@ impl<'b> BlockCache<'b> {
             self.frames[frame].buffer = Some(buffer);
         }
         for (frame, block) in frames.iter().zip(missing) {
-            self.frame_of.insert(*block, *frame as u32);
+            self.frame_of[*block as usize] = *frame as u32 + 1;
         }
         Ok(())
     }
@@ -176,7 +184,7 @@ impl<'b> BlockCache<'b> {
                 Ok(buffer) => {
                     let buffer = Some(buffer);
                     self.frames.push(Frame {
-                        block: u64::MAX,
+                        block: NO_BLOCK,
                         buffer,
                         is_used: false,
                         is_changed: false,
@@ -202,22 +210,37 @@ impl<'b> BlockCache<'b> {
     }
 
     /// The contents of a block; it is read if it is missing.
+    #[inline]
     pub(crate) fn contents(&mut self, block: u64) -> Result<&[u8], StorageError> {
         Ok(&self.frame(block, false)?[block::HEADER_BYTES..])
     }
 
     /// The contents of a block, to be changed.
+    #[inline]
     pub(crate) fn contents_mut(&mut self, block: u64) -> Result<&mut [u8], StorageError> {
         Ok(&mut self.frame(block, true)?[block::HEADER_BYTES..block::HEADER_BYTES + BLOCK_CAPACITY])
     }
 
-    fn frame(&mut self, block: u64, is_changed: bool) -> Result<&mut [u8], StorageError> {
-        if !self.frame_of.contains_key(&block) {
-            self.fetch(std::iter::once(block))?;
-        }
+    #[inline]
+    fn frame_of(&self, block: u64) -> Option<usize> {
+        (self.frame_of[block as usize] as usize).checked_sub(1)
+    }
+
+    /// The frame of a block that was in none.
+    #[cold]
+    fn fetched(&mut self, block: u64) -> Result<usize, StorageError> {
+        self.fetch(std::iter::once(block))?;
         let missing = || StorageError::corrupt(self.file.name(), block * BLOCK_BYTES as u64, "a block", "none");
-        let place = *self.frame_of.get(&block).ok_or_else(missing)?;
-        let frame = &mut self.frames[place as usize];
+        self.frame_of(block).ok_or_else(missing)
+    }
+
+    #[inline]
+    fn frame(&mut self, block: u64, is_changed: bool) -> Result<&mut [u8], StorageError> {
+        let place = match self.frame_of(block) {
+            Some(place) => place,
+            None => self.fetched(block)?,
+        };
+        let frame = &mut self.frames[place];
         frame.is_used = true;
         frame.is_changed |= is_changed;
         match &mut frame.buffer {

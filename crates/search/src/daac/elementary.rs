@@ -1,12 +1,12 @@
-//! Every elementary accepting cycle of every component, exactly once, short ones before long ones.
+//! The elementary accepting cycles of every component that are too far from each other to be found in memory (`near.rs`), exactly once, short ones before long ones.
 //!
 //! A depth-first search from an accepting vertex keeps a path without repetitions. A vertex that was left without finding a cycle stays *blocked* until one is found to which it
 //! has a way, so that no part of the graph is searched in vain twice between two cycles. When all cycles through the accepting vertex were found it is deleted, and what is on no
 //! cycle any more with it.
 //!
-//! In a large component most cycles are as long as the component is large, and a search without a bound would find those first. So there are rounds: the first looks for
-//! self-loops, each other one for cycles of up to twice the length that were not found before. In the last round no cycle can be longer than the bound. Bounds that are too
-//! short cost little, since nothing beyond is visited. One cycle is handed on before all rounds, so that there is one soon, and skipped when it is found again.
+//! In a large component most cycles are as long as the component is large, and a search without a bound would find those first. So there are rounds: each
+//! looks for cycles of up to twice the length that were not found before. In the last round no cycle can be longer than the bound. Bounds that are too
+//! short cost little, since nothing beyond is visited.
 //!
 //! # Paper
 //! Algorithm 5, `FACA`. `ASCCof` is [`AcceptingComponents`] without `deleted`; `B(t)` is a mark on the edges that end in t; both, and what is blocked, are emptied by counting searches. The stack's lower
@@ -22,6 +22,7 @@
 //! # Cost
 //! O(bound * (n + e)) between two cycles and for each accepting vertex that is left, in each of log(n) rounds. 21 bytes for each vertex and 4 for each edge, in memory or on disk.
 
+use super::near::Done;
 use super::{Each, FoundCycle};
 use crate::accepting_components::AcceptingComponents;
 use crate::enumerate::States;
@@ -40,8 +41,11 @@ pub(super) struct Elementary<'e, 's> {
     states: &'e mut States<'s>,
     graph: TrimmedGraph<'s>,
     components: AcceptingComponents<'s>,
-    /// The cycle that was handed on before the first round, from its first accepting vertex on.
+    /// A cycle that was handed on before the first round, from its first accepting vertex on.
     first: Vec<u64>,
+    /// Up to which length the cycles of each start were handed on before the first round, and those of this one.
+    done: Done<'s>,
+    done_of_start: u64,
     /// Rounds, and searches from an accepting vertex, so far: what is marked with another number is not marked.
     round: u64,
     search: u64,
@@ -76,6 +80,8 @@ impl<'e, 's> Elementary<'e, 's> {
         states: &'e mut States<'s>,
         graph: TrimmedGraph<'s>,
         components: AcceptingComponents<'s>,
+        first: Vec<u64>,
+        (found, done): (u64, Done<'s>),
         rho: f64,
     ) -> Result<Self, Halt> {
         let locks = states.array(graph.len, 64, 6)?;
@@ -87,12 +93,14 @@ impl<'e, 's> Elementary<'e, 's> {
         let (disk, budget) = (states.disk, states.context.budget);
         let stack = RowStack::new(disk, "path", FRAME_BYTES, states.memory(4), rho, budget);
         let waiting = RowStack::new(disk, "unblocked", 2 * NUMBER_BYTES, states.memory(8), rho, budget);
-        let (round, search, found, bound) = (0, 0, 0, 0);
+        let (round, search, bound) = (0, 0, 0);
         Ok(Self {
             states,
             graph,
             components,
-            first: Vec::new(),
+            first,
+            done,
+            done_of_start: 0,
             round,
             search,
             found,
@@ -110,9 +118,6 @@ impl<'e, 's> Elementary<'e, 's> {
 
     /// Calls `each` with every cycle; whether there are no more than those.
     pub(super) fn find(mut self, each: &mut Each<'_>) -> Result<bool, Halt> {
-        if !self.hand_on_first(each)? {
-            return Ok(false);
-        }
         loop {
             self.bound = (2 * self.found).max(1).min(self.components.largest);
             self.round += 1;
@@ -126,20 +131,6 @@ impl<'e, 's> Elementary<'e, 's> {
         }
     }
 
-    /// Hands a shortest cycle through the nearest accepting vertex on, so that there is one soon.
-    fn hand_on_first(&mut self, each: &mut Each<'_>) -> Result<bool, Halt> {
-        for vertex in 0..self.graph.len {
-            if self.graph.accepting.get(vertex)? == 0 {
-                continue;
-            }
-            self.first = self.graph.way(vertex, vertex)?;
-            let component = self.components.component(vertex)?;
-            let (graph, vertices) = (&mut self.graph, &self.first[..]);
-            return Ok(each(&mut FoundCycle { graph, vertices, component })?);
-        }
-        Ok(true)
-    }
-
     /// All cycles of a round; false if no more are wanted.
     fn find_round(&mut self, each: &mut Each<'_>) -> Result<bool, Halt> {
         self.count_edges()?;
@@ -147,9 +138,12 @@ impl<'e, 's> Elementary<'e, 's> {
             if self.graph.accepting.get(start)? == 0 || self.is_deleted(start)? {
                 continue;
             }
-            self.next_search();
-            if !self.cycles_through(start, each)? {
-                return Ok(false);
+            if let Some(done) = self.done.length(start)? {
+                self.done_of_start = done.max(self.found);
+                self.next_search();
+                if done < self.bound && !self.cycles_through(start, each)? {
+                    return Ok(false);
+                }
             }
             self.delete(start)?;
         }
@@ -209,7 +203,7 @@ impl<'e, 's> Elementary<'e, 's> {
             }
             if end == start {
                 self.set_top(FLAG, 1);
-                if self.stack.len() > self.found && !self.hand_on(start, each)? {
+                if self.stack.len() > self.done_of_start && !self.hand_on(start, each)? {
                     return Ok(false);
                 }
             } else if self.stack.len() < self.lock(end)? {
