@@ -9,10 +9,10 @@
 //!
 //! # Invariants
 //! 1. Every state on an accepting cycle is in the set, at all times.
-//! 2. A counter is the number of edges to the state from states of the set, or [`MANY`] if it ever was that much: then it stays.
+//! 2. A counter is the number of edges to the state from states of the set, or the largest that there is if it ever was that much: then it stays.
 //!
 //! # Cost
-//! Two bits and a byte a state, in memory or on disk. A pass expands every state of the set three times at most.
+//! Four bits to ten a state, in memory or on disk. A pass expands every state of the set three times at most.
 
 use crate::enumerate::States;
 use crate::lasso::Halt;
@@ -24,8 +24,10 @@ use lariat_storage::{Manifest, NumberArray, RowLog, RowLogOptions, RowQueue};
 const PASSES_MIN: u32 = 2;
 /// Passes go on while they take away one state of so many.
 const WORTH_A_PASS: u64 = 8;
-/// The largest counter, which counts no more.
-const MANY: u64 = 255;
+/// Bits of a counter: as many of these as there is memory for. Most states have few predecessors.
+const COUNTER_BITS: [u32; 3] = [8, 4, 2];
+/// The part of memory that is for counters.
+const COUNTERS_PART: u64 = 2;
 /// States that are expanded together.
 const BATCH_ROWS: usize = 64;
 
@@ -62,7 +64,7 @@ pub(crate) fn trim<'s>(states: &mut States<'s>) -> Result<StateSet<'s>, Halt> {
 fn trim_anew<'s>(states: &mut States<'s>) -> Result<StateSet<'s>, Halt> {
     let mut kept = StateSet { bits: states.bits(8)?, len: states.len() };
     let mut reached = states.bits(8)?;
-    let mut counters = states.array(states.len(), MANY.ilog2() + 1, 2)?;
+    let mut counters = counters(states)?;
     for number in 0..kept.len {
         kept.bits.set(number, 1)?;
     }
@@ -80,6 +82,14 @@ fn trim_anew<'s>(states: &mut States<'s>) -> Result<StateSet<'s>, Halt> {
         counters.clear();
     }
     Ok(kept)
+}
+
+/// A counter for each state, in memory if that is possible: they are asked for all over.
+fn counters<'s>(states: &mut States<'s>) -> Result<NumberArray<'s>, Halt> {
+    let memory = states.memory(COUNTERS_PART) as u64;
+    let fits = |bits: &u32| NumberArray::bytes_for(states.len(), *bits) <= memory;
+    let bits = COUNTER_BITS.into_iter().find(fits).unwrap_or(COUNTER_BITS[0]);
+    Ok(states.array(states.len(), bits, COUNTERS_PART)?)
 }
 
 /// States that wait to be expanded.
@@ -166,6 +176,8 @@ fn eliminate<'s>(states: &mut States<'s>, kept: &mut StateSet<'s>, counters: &mu
     if kept.len == 0 {
         return Ok(());
     }
+    // The largest counter counts no more.
+    let many = counters.max();
     let mut waiting = Waiting::new(states);
     let mut inside = RowBuffer::new(states.graph.row_bytes());
     states.scan(&mut |states, rows, numbers| {
@@ -177,7 +189,7 @@ fn eliminate<'s>(states: &mut States<'s>, kept: &mut StateSet<'s>, counters: &mu
         }
         waiting.expand(states, inside.as_rows(), &mut |number| {
             let count = counters.get(number)?;
-            if count < MANY {
+            if count < many {
                 counters.set(number, count + 1)?;
             }
             Ok(false)
@@ -192,7 +204,7 @@ fn eliminate<'s>(states: &mut States<'s>, kept: &mut StateSet<'s>, counters: &mu
         }
         waiting.expand_all(states, &mut |number| {
             let count = counters.get(number)?;
-            if count == MANY || count == 0 || kept.bits.get(number)? == 0 {
+            if count == many || count == 0 || kept.bits.get(number)? == 0 {
                 return Ok(false);
             }
             counters.set(number, count - 1)?;

@@ -137,7 +137,13 @@ impl<'b> RowStack<'b> {
             None => AlignedBuffer::new(self.block_bytes, self.budget),
         };
         match block {
-            Ok(block) => self.blocks.push_back(block),
+            Ok(block) => {
+                if self.blocks.is_empty() && self.spare.is_empty() {
+                    // With a second one it can always go on, whatever others take.
+                    self.spare.extend(AlignedBuffer::new(self.block_bytes, self.budget));
+                }
+                self.blocks.push_back(block);
+            }
             // Others have taken the memory meanwhile: it makes do with what it has.
             Err(_) if self.blocks.len() > 1 => {
                 self.spill(self.blocks_moved.min(self.blocks.len() - 1))?;
@@ -403,7 +409,7 @@ mod tests {
         let (budget, disk) = (MemoryBudget::new(1 << 20), FaultyDisk::default());
         let mut stack = RowStack::new(&disk, "stack", 8, 512 << 10, 0.5, &budget);
         stack.push(&0_u64.to_le_bytes()).unwrap();
-        budget.reserve(budget.left() - 3 * stack.block_bytes() as u64).unwrap();
+        budget.reserve(budget.left()).unwrap();
         for i in 1..200_000_u64 {
             stack.push(&i.to_le_bytes()).unwrap();
         }
