@@ -57,7 +57,8 @@ pub(crate) struct BlockCache<'b> {
     hand: usize,
     n_fetches: u64,
     budget: &'b MemoryBudget,
-    _memory: Reservation<'b>,
+    /// What its frames take beside their blocks, and the blocks of frames that are still to come.
+    memory: Reservation<'b>,
 }
 
 impl<'b> BlockCache<'b> {
@@ -76,7 +77,7 @@ impl<'b> BlockCache<'b> {
         written.resize(blocks.div_ceil(64) as usize, if is_written { u64::MAX } else { 0 })?;
         let mut frame_of = ReservedVec::new(budget);
         frame_of.resize(blocks as usize, NO_FRAME)?;
-        let memory = Reservation::new((frames_max * FRAME_BYTES) as u64, budget)?;
+        let memory = Reservation::new((frames_max * (BLOCK_BYTES + FRAME_BYTES)) as u64, budget)?;
         Ok(Self {
             file,
             at,
@@ -87,7 +88,7 @@ impl<'b> BlockCache<'b> {
             hand: 0,
             n_fetches: 0,
             budget,
-            _memory: memory,
+            memory,
         })
     }
 
@@ -180,6 +181,7 @@ impl<'b> BlockCache<'b> {
     /// A frame that nobody wants now.
     fn free_frame(&mut self) -> Result<Option<usize>, StorageError> {
         if self.frames.len() < self.frames_max {
+            self.memory.shrink(BLOCK_BYTES as u64);
             match AlignedBuffer::new(BLOCK_BYTES, self.budget) {
                 Ok(buffer) => {
                     let buffer = Some(buffer);

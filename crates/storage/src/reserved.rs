@@ -15,6 +15,13 @@ impl<'b> Reservation<'b> {
         budget.reserve(bytes)?;
         Ok(Self { bytes, budget })
     }
+
+    /// Gives some of it back, for memory that is taken out of the budget by itself now.
+    pub fn shrink(&mut self, bytes: u64) {
+        let bytes = bytes.min(self.bytes);
+        self.bytes -= bytes;
+        self.budget.release(bytes);
+    }
 }
 
 impl Drop for Reservation<'_> {
