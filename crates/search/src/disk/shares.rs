@@ -52,15 +52,16 @@ struct Parts {
     filter_of_8: usize,
     new: usize,
     doubtful: usize,
+    cache: usize,
     readers: usize,
     blocks: usize,
 }
 
 impl Parts {
     /// Small buffers cost more than a small filter does.
-    const SMALL: Self = Self { filter_of_8: 4, new: 6, doubtful: 12, readers: 3, blocks: 512 };
+    const SMALL: Self = Self { filter_of_8: 4, new: 8, doubtful: 8, cache: 48, readers: 3, blocks: 512 };
     /// Buffers are large enough, and a larger filter spares passes.
-    const LARGE: Self = Self { filter_of_8: 5, new: 16, doubtful: 8, readers: 4, blocks: 1024 };
+    const LARGE: Self = Self { filter_of_8: 5, new: 16, doubtful: 8, cache: 32, readers: 4, blocks: 1024 };
 }
 
 /// Blocks as large as they can be while a pass reads some tens of runs at once: every transfer has its price, whatever its size.
@@ -88,7 +89,7 @@ impl Shares {
         let readers_max = |buffers: usize| (memory / parts.readers / reader_bytes(buffers)).max(4);
         Self {
             filter_bytes: (memory / 8 * parts.filter_of_8) as u64,
-            cache_bytes: (memory / 32 / threads).min(CACHE_BYTES_MAX),
+            cache_bytes: (memory / parts.cache / threads).min(CACHE_BYTES_MAX),
             new_keys: (memory / parts.new / threads / (key_bytes + sort_bytes)).max(256),
             doubtful_keys: (memory / parts.doubtful / threads / key_bytes).max(256),
             found_keys: (memory / 64 / threads / key_bytes).max(256),
