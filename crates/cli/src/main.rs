@@ -32,6 +32,7 @@ mod ltl;
 mod machine;
 mod options;
 mod output;
+mod program_memory;
 mod progress;
 mod replay;
 mod resume;

@@ -1,10 +1,10 @@
 //! Progress on standard error: a live line on a terminal, a plain line every ten seconds elsewhere.
 
+use crate::program_memory::{ProgramMemory, is_due};
 use lariat_base::outcome::PhaseSummary;
 use lariat_base::size::{format_count, format_size};
 use lariat_base::time::format_seconds;
 use lariat_base::{Event, Observer, Progress};
-use lariat_disk::program_pages;
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -12,8 +12,6 @@ use std::time::Instant;
 
 const LIVE_EVERY_MS: u64 = 200;
 const PLAIN_EVERY_MS: u64 = 10_000;
-/// When the program's pages are given back for the first time.
-const RELEASE_FIRST_MS: u64 = 50;
 
 /// Shows how far a search has come.
 pub struct ProgressLine {
@@ -21,7 +19,7 @@ pub struct ProgressLine {
     live: bool,
     started: Instant,
     due_ms: AtomicU64,
-    release_ms: AtomicU64,
+    program_memory: ProgramMemory,
     /// Counterexamples, in searches for more than one.
     found: AtomicU64,
     /// States and milliseconds at the last line, for the current rate.
@@ -61,7 +59,7 @@ impl ProgressLine {
             live,
             started: Instant::now(),
             due_ms: AtomicU64::new(first),
-            release_ms: AtomicU64::new(RELEASE_FIRST_MS),
+            program_memory: ProgramMemory::default(),
             found: AtomicU64::new(0),
             last: Mutex::new((0, 0)),
             clock: Mutex::default(),
@@ -114,12 +112,6 @@ impl ProgressLine {
     }
 }
 
-/// Whether the time has come, for one of the threads that ask; the next time is `next_ms`.
-fn is_due(due_ms: &AtomicU64, now_ms: u64, next_ms: u64) -> bool {
-    let due = due_ms.load(Ordering::Relaxed);
-    now_ms >= due && due_ms.compare_exchange(due, next_ms, Ordering::Relaxed, Ordering::Relaxed).is_ok()
-}
-
 impl Observer for ProgressLine {
     fn event(&self, event: &Event) {
         if let Event::Phase(name) = event {
@@ -131,10 +123,7 @@ impl Observer for ProgressLine {
             _ => return,
         };
         let now_ms = self.started.elapsed().as_millis() as u64;
-        // What only the beginning of a search needs does not stay in memory; what the rest needs comes back soon, so ever less often.
-        if is_due(&self.release_ms, now_ms, now_ms * 3 / 2) {
-            program_pages::release();
-        }
+        self.program_memory.release_if_due(now_ms);
         let every = if self.live { LIVE_EVERY_MS } else { PLAIN_EVERY_MS };
         if !self.quiet && is_due(&self.due_ms, now_ms, now_ms + every) {
             self.show(progress, now_ms);
