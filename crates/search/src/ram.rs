@@ -14,7 +14,7 @@
 //! 2. Every state is expanded once in the search itself.
 //!
 //! # Cost
-//! Row + 3.05 bytes / load of the visited set per state; see [`lariat_storage::row_set`].
+//! Row - 1 + 2.8 bytes / load of the visited set per state; see [`lariat_storage::row_set`].
 
 use crate::disk::Handed;
 use crate::expansion::most_edge_bytes;
@@ -23,7 +23,9 @@ use crate::tally::{Tally, lock};
 use crate::{Context, Exploration, Extent, Goal, SearchError};
 use lariat_base::Limit;
 use lariat_graph::{Edges, Expander, Graph, RowBuffer, Rows};
-use lariat_storage::{LevelQueue, LevelQueueWriter, Manifest, NewRows, Recent, RowPools, RowSet, TableFull, part_of};
+use lariat_storage::{
+    LevelQueue, LevelQueueWriter, Manifest, NewRows, PARTS_MAX, Recent, RowPools, RowSet, TableFull, part_of,
+};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, TryLockError};
@@ -159,9 +161,9 @@ impl<'s> Shared<'s> {
     ) -> Result<Self, SearchError> {
         let n_parts = match tally.context.threads {
             0 | 1 => 1,
-            n => n * PARTS_PER_THREAD,
+            n => (n * PARTS_PER_THREAD).min(PARTS_MAX),
         };
-        let part = |_| RowSet::new(n_parts, keeps_levels, pools).map(Mutex::new);
+        let part = |part| RowSet::new(part, n_parts, keeps_levels, pools).map(Mutex::new);
         let parts = (0..n_parts).map(part).collect::<Result<_, TableFull>>();
         Ok(Self {
             label_goals: tally.has_label_goals(),

@@ -60,7 +60,7 @@ pub use recent::Recent;
 pub use recent_table::RecentTable;
 pub use reserved::{Reservation, ReservedVec};
 pub use row_log::{RowFinder, RowLog, RowLogOptions, RowLogReader};
-pub use row_set::{NewRows, RowPools, RowSet, part_of};
+pub use row_set::{NewRows, PARTS_MAX, RowPools, RowSet, part_of};
 pub use row_table::{RowId, RowSpan, RowTable, RowWriter, TableFull};
 pub use run::{Run, RunFinder, RunOptions, RunReader, RunWriter};
 pub use run_parts::{Bounds, PartsInput, PartsReader, PartsWriter, RunParts};

@@ -23,7 +23,8 @@ impl Recent {
     /// Whether the row was met lately; it is from now on.
     #[inline(always)]
     pub fn meet(&mut self, hash: u64, row: &[u8]) -> bool {
-        let at = ((hash >> 16) as usize & self.mask) * (self.width + 1);
+        // The first bits and others: rows that differ in one byte may have hashes that do in the first ones alone.
+        let at = ((hash >> 16 ^ hash >> 49) as usize & self.mask) * (self.width + 1);
         let place = &mut self.rows[at..at + self.width + 1];
         if place[0] == 1 && crate::hash::rows_equal(&place[1..], row) {
             return true;

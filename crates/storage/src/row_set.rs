@@ -1,6 +1,7 @@
 //! The visited set of a breadth-first search in memory: every row once, in little more room than the rows take.
 //!
-//! Rows are spread over *segments* by the first bits of their hash. A segment holds up to 16,384 rows in the order of arrival, so
+//! Rows are spread over *segments* by the first bits of their hash, and the segment tells the last byte of its rows, so that this is not
+//! stored (`rest.rs`). A segment holds up to 16,384 rows in the order of arrival, so
 //! a number of 14 bits and a byte of the hash are enough to find one. A full segment is split in two. A set is used by
 //! one thread at a time; threads that search together divide the rows over several sets by [`part_of`], with a lock for each.
 //!
@@ -9,30 +10,30 @@
 //!
 //! # Invariants
 //! 1. A row is stored in the one segment that its hash leads to by the directory: a table by the first bits of the hash, in which every
-//!    segment has as many entries as its prefix leaves open.
+//!    segment has as many entries as its prefix leaves open. In a part of a set, prefixes of other parts' rows are not asked for.
 //! 2. Everything allocated for rows is reserved in the budget first.
 //!
 //! # Cost
-//! Row + 2.8 bytes / load + 0.1 to 0.2 bytes for blocks that are not full and lists of them; the load of a segment is between 0.79 and
+//! Row - 1 + 2.8 bytes / load + 0.1 to 0.2 bytes for blocks that are not full and lists of them; the load of a segment is between 0.79 and
 //! 0.94. Beside the budget: the segments themselves and the directory, 0.02 bytes a row.
 
 mod blocks;
 mod levels;
 mod line;
 mod pool;
+mod rest;
 mod segment;
 mod split;
 
 use crate::TableFull;
-use crate::hash::hash_row;
 use crate::prefetch::prefetch_address;
 use blocks::{LineBlocks, RowBlocks};
 use lariat_base::MemoryBudget;
 use lariat_base::rows::{RowBuffer, Rows};
 use levels::LevelCounts;
-use line::TAG;
 use pool::Pool;
-use segment::{Hash, Met, NoRoom, Segment};
+use rest::{OPEN_BITS, hash_of, rest_width};
+use segment::{Met, NoRoom, Segment};
 
 /// How many rows ahead each step of a probe is fetched: what takes longer is fetched earlier.
 const AHEAD_SEGMENT: usize = 48;
@@ -42,13 +43,19 @@ const AHEAD_ROW: usize = 16;
 /// Prefixes are this long at most; a segment's own probing uses the bits behind them.
 const DEPTH_MAX: u32 = 24;
 
-/// Which of `n` parts a row belongs to, and what is its hash there.
+/// Into how many parts a visited set can be divided.
+pub const PARTS_MAX: usize = 1 << OPEN_BITS;
+
+/// Which of `n` parts a row belongs to, and what is its hash; there are [`PARTS_MAX`] at most.
 #[inline(always)]
 pub fn part_of(row: &[u8], n: usize) -> (usize, u64) {
-    let hash = hash_row(row);
-    let product = u128::from(hash) * n as u128;
-    // The last bits of the product are zero where `n` is even, and they tell the rows of a line apart.
-    ((product >> 64) as usize, product as u64 & !TAG | hash & TAG)
+    let hash = hash_of(row);
+    ((first_byte(hash) * n) >> OPEN_BITS, hash)
+}
+
+#[inline(always)]
+fn first_byte(hash: u64) -> usize {
+    (hash >> (u64::BITS - OPEN_BITS)) as usize
 }
 
 /// The memory that all parts of a visited set share.
@@ -63,7 +70,7 @@ impl<'b> RowPools<'b> {
     pub fn new(width: usize, budget: &'b MemoryBudget) -> Self {
         Self {
             width,
-            rows: Pool::new(RowBlocks::block_bytes(width), budget),
+            rows: Pool::new(RowBlocks::block_bytes(rest_width(width)), budget),
             lines: Pool::new(LineBlocks::block_bytes(), budget),
         }
     }
@@ -77,7 +84,6 @@ impl<'b> RowPools<'b> {
 /// The visited set, or a part of it.
 pub struct RowSet<'b> {
     width: usize,
-    hash: Hash,
     pools: &'b RowPools<'b>,
     segments: Vec<Segment>,
     /// For each prefix of `depth` bits the number of its segment.
@@ -104,25 +110,30 @@ pub trait NewRows {
 }
 
 impl<'b> RowSet<'b> {
-    /// An empty set in the memory of `pools`, one of `n_parts`. With `keeps_levels` it can tell the rows of every level later.
-    pub fn new(n_parts: usize, keeps_levels: bool, pools: &'b RowPools<'b>) -> Result<Self, TableFull> {
-        let width = pools.width;
-        let mut first = Segment::new(width, 0, 0, 0, pools).map_err(|_| TableFull::Memory)?;
-        first.levels = keeps_levels.then(LevelCounts::default);
-        Ok(Self {
-            width,
-            hash: Hash { n_parts },
+    /// An empty set in the memory of `pools`, for the rows of one of `n_parts` as [`part_of`] tells them. With `keeps_levels` it can tell the rows of
+    /// every level later.
+    pub fn new(part: usize, n_parts: usize, keeps_levels: bool, pools: &'b RowPools<'b>) -> Result<Self, TableFull> {
+        let mut set = Self {
+            width: pools.width,
             pools,
-            segments: vec![first],
-            directory: vec![0],
-            depth: 0,
+            segments: Vec::new(),
+            directory: vec![0; 1 << OPEN_BITS],
+            depth: OPEN_BITS,
             n_rows: 0,
             hashes: Vec::new(),
             n_levels: 0,
             touched: Vec::new(),
             sealed: Vec::new(),
             taking: 0,
-        })
+        };
+        for prefix in (0..1 << OPEN_BITS).filter(|prefix| (prefix * n_parts) >> OPEN_BITS == part) {
+            let mut segment = Segment::new(rest_width(set.width), OPEN_BITS, prefix as u64, 0, pools)
+                .map_err(|_| TableFull::Memory)?;
+            segment.levels = keeps_levels.then(LevelCounts::default);
+            set.directory[prefix] = set.segments.len() as u32;
+            set.segments.push(segment);
+        }
+        Ok(set)
     }
 
     /// How many rows are stored.
@@ -137,8 +148,7 @@ impl<'b> RowSet<'b> {
 
     #[inline(always)]
     fn number_of(&self, hash: u64) -> usize {
-        // A shift by 64 would be undefined.
-        self.directory[(hash >> 1 >> (63 - self.depth)) as usize] as usize
+        self.directory[(hash >> (u64::BITS - self.depth)) as usize] as usize
     }
 
     #[inline(always)]
@@ -150,7 +160,7 @@ impl<'b> RowSet<'b> {
     pub fn insert(&mut self, rows: Rows<'_>, new: &mut impl NewRows) -> Result<(), TableFull> {
         let mut hashes = std::mem::take(&mut self.hashes);
         hashes.clear();
-        hashes.extend(rows.iter().map(|row| self.hash.of(row)));
+        hashes.extend(rows.iter().map(hash_of));
         let result = self.insert_hashed(rows, &hashes, new);
         self.hashes = hashes;
         result
@@ -191,7 +201,7 @@ impl<'b> RowSet<'b> {
         loop {
             let number = self.number_of(hash);
             let segment = &mut self.segments[number];
-            match segment.insert(hash, row, queues, self.hash, self.pools) {
+            match segment.insert(hash, row, queues, self.pools) {
                 Ok(met) => {
                     if met != Met::Before && !segment.is_touched {
                         segment.is_touched = true;
@@ -213,7 +223,7 @@ impl<'b> RowSet<'b> {
         if segment.depth == DEPTH_MAX {
             return Err(TableFull::Numbers);
         }
-        let new = segment.split(self.width, spread, self.hash, self.pools).map_err(|_| TableFull::Memory)?;
+        let new = segment.split(rest_width(self.width), spread, self.pools).map_err(|_| TableFull::Memory)?;
         if new.depth > self.depth {
             self.directory = self.directory.iter().flat_map(|number| [*number; 2]).collect();
             self.depth += 1;

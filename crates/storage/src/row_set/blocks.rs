@@ -11,7 +11,9 @@ use std::ptr::NonNull;
 
 /// Rows, one after the other in each block.
 pub(super) struct RowBlocks {
-    width: usize,
+    width: u32,
+    /// A block has room for as many rows as this power of two.
+    rows_log: u32,
     starts: Vec<NonNull<u8>>,
 }
 
@@ -48,32 +50,52 @@ fn resize(starts: &mut Vec<NonNull<u8>>, n_blocks: usize, pool: &Pool<'_>) -> bo
     pool.take(n_blocks - starts.len(), starts)
 }
 
-impl RowBlocks {
-    const ROWS: usize = 1 << 8;
+/// A block of rows is no larger than this, unless [`ROWS_LOG_MIN`] asks for it.
+const ROW_BLOCK_BYTES: usize = 16 << 10;
+/// A block has room for at least and at most as many rows as these powers of two: the list of blocks is not to weigh much, nor what is
+/// empty in the last one of each segment.
+const ROWS_LOG_MIN: u32 = 3;
+const ROWS_LOG_MAX: u32 = 8;
 
+impl RowBlocks {
     pub(super) fn new(width: usize) -> Self {
-        Self { width, starts: Vec::new() }
+        Self { width: width as u32, rows_log: Self::rows_log(width), starts: Vec::new() }
+    }
+
+    fn rows_log(width: usize) -> u32 {
+        (ROW_BLOCK_BYTES / width).max(1).ilog2().clamp(ROWS_LOG_MIN, ROWS_LOG_MAX)
     }
 
     pub(super) fn block_bytes(width: usize) -> usize {
-        Self::ROWS * width
+        (width << Self::rows_log(width)).next_multiple_of(64)
+    }
+
+    #[inline(always)]
+    fn width(&self) -> usize {
+        self.width as usize
     }
 
     /// Rows that there is room for.
     #[inline(always)]
     pub(super) fn capacity(&self) -> usize {
-        self.starts.len() * Self::ROWS
+        self.starts.len() << self.rows_log
+    }
+
+    /// The place of a row in its block.
+    #[inline(always)]
+    fn place_in_block(&self, place: usize) -> usize {
+        place & ((1 << self.rows_log) - 1)
     }
 
     /// Makes room for `n_rows`, and not for many more; false if there is no memory for them.
     pub(super) fn resize(&mut self, n_rows: usize, pool: &Pool<'_>) -> bool {
-        resize(&mut self.starts, n_rows.div_ceil(Self::ROWS), pool)
+        resize(&mut self.starts, n_rows.div_ceil(1 << self.rows_log), pool)
     }
 
     #[inline(always)]
     fn address(&self, place: usize) -> *mut u8 {
-        // SAFETY: the row lies in its block, which has room for `ROWS` rows.
-        unsafe { self.starts[place / Self::ROWS].as_ptr().add(place % Self::ROWS * self.width) }
+        // SAFETY: the row lies in its block, which has room for so many rows.
+        unsafe { self.starts[place >> self.rows_log].as_ptr().add(self.place_in_block(place) * self.width()) }
     }
 
     /// Where a row is, for fetching it ahead of its use.
@@ -85,28 +107,21 @@ impl RowBlocks {
     #[inline(always)]
     pub(super) fn row(&self, place: usize) -> &[u8] {
         // SAFETY: all of the row lies in its block, every byte of which was written before, and which is not changed while it is borrowed.
-        unsafe { std::slice::from_raw_parts(self.address(place), self.width) }
-    }
-
-    /// Up to `n` rows from `place` on that lie one after the other, as bytes.
-    pub(super) fn stretch(&self, place: usize, n: usize) -> &[u8] {
-        let n = n.min(Self::ROWS - place % Self::ROWS);
-        // SAFETY: as for `row`; all of the rows lie in the same block.
-        unsafe { std::slice::from_raw_parts(self.address(place), n * self.width) }
+        unsafe { std::slice::from_raw_parts(self.address(place), self.width()) }
     }
 
     #[inline(always)]
     pub(super) fn write(&mut self, place: usize, row: &[u8]) {
-        assert!(row.len() == self.width);
+        assert!(row.len() == self.width());
         // SAFETY: all of the row lies in its block, which is borrowed by nobody, so that `row` is elsewhere.
-        unsafe { std::ptr::copy_nonoverlapping(row.as_ptr(), self.address(place), self.width) };
+        unsafe { std::ptr::copy_nonoverlapping(row.as_ptr(), self.address(place), self.width()) };
     }
 
     /// Copies a row to another place.
     #[inline(always)]
     pub(super) fn copy(&mut self, from: usize, to: usize) {
         // SAFETY: both rows lie in their blocks, which are borrowed by nobody.
-        unsafe { std::ptr::copy(self.address(from), self.address(to), self.width) };
+        unsafe { std::ptr::copy(self.address(from), self.address(to), self.width()) };
     }
 }
 

@@ -1,4 +1,4 @@
-//! A segment of the row set: up to 16,384 rows whose hashes begin alike, in the order of arrival, and the lines that find them.
+//! A segment of the row set: up to 16,384 rows whose hashes begin alike, or rather their rests, in the order of arrival, and the lines that find them.
 //!
 //! The line of a row follows from its hash; a row whose line is full goes to another one that follows from its hash, too: to go to the
 //! neighbour would fill whole neighbourhoods at these loads, and probing would be three times as long. Lines are added by a fifth at a time, and
@@ -15,7 +15,8 @@ use super::RowPools;
 use super::blocks::{LineBlocks, RowBlocks};
 use super::levels::LevelCounts;
 use super::line::{ENTRIES, Line, PLACE_BITS, TAG};
-use crate::hash::rows_equal;
+use super::rest::{OPEN_BITS, rest_of, restore};
+use crate::hash::{hash_row, rows_equal};
 use crate::prefetch::prefetch_address;
 use lariat_base::rows::{RowBuffer, Rows};
 use std::ops::Range;
@@ -27,19 +28,8 @@ const LOAD_MAX: usize = 94;
 pub(super) const GROWTH: usize = 18;
 /// Rows that are hashed together when all are entered anew.
 const HASHES: usize = 64;
-
-/// How rows are hashed in a set that is one part of several.
-#[derive(Clone, Copy)]
-pub(super) struct Hash {
-    pub(super) n_parts: usize,
-}
-
-impl Hash {
-    #[inline(always)]
-    pub(super) fn of(self, row: &[u8]) -> u64 {
-        super::part_of(row, self.n_parts).1
-    }
-}
+/// Rows that are handed out together.
+const STRETCH: usize = 256;
 
 /// What became of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +119,7 @@ fn lines_for(n_rows: usize, room: usize) -> usize {
 }
 
 impl Segment {
-    /// A segment without rows for the hashes that begin with the `depth` bits of `prefix`, with room for `n_rows` of `width` bytes.
+    /// A segment without rows for the hashes that begin with the `depth` bits of `prefix`, with room for `n_rows` whose rests have `width` bytes.
     pub(super) fn new(
         width: usize,
         depth: u32,
@@ -213,19 +203,13 @@ impl Segment {
 
     /// Stores a row unless it is there. `queues` says whether the search's queue has room for it.
     #[inline(always)]
-    pub(super) fn insert(
-        &mut self,
-        hash: u64,
-        row: &[u8],
-        queues: bool,
-        of: Hash,
-        pools: &RowPools<'_>,
-    ) -> Result<Met, NoRoom> {
+    pub(super) fn insert(&mut self, hash: u64, row: &[u8], queues: bool, pools: &RowPools<'_>) -> Result<Met, NoRoom> {
+        let rest = rest_of(row);
         let tag = tag_of(hash);
         let mut probe = self.probe(hash);
         loop {
             let line = self.lines.get(probe.line);
-            if line.find(tag, |place| rows_equal(self.rows.row(place), row)) {
+            if line.find(tag, |place| rows_equal(self.rows.row(place), rest)) {
                 return Ok(Met::Before);
             }
             if !line.is_full() {
@@ -238,10 +222,10 @@ impl Segment {
             self.reserve_row(pools)?;
         }
         if (self.n_rows() + 1) * 100 > self.n_lines() * ENTRIES * LOAD_MAX {
-            self.grow(of, pools)?;
+            self.grow(pools)?;
             at = self.free_line(hash);
         }
-        let place = self.append(row);
+        let place = self.append(rest);
         self.lines.get_mut(at).push(tag, place);
         if queues && self.unqueued.is_none() {
             return Ok(Met::Now);
@@ -250,11 +234,11 @@ impl Segment {
         Ok(Met::NowPending)
     }
 
-    /// Puts a row behind the others, without an entry; there must be room for it.
+    /// Puts a row's rest behind the others, without an entry; there must be room for it.
     #[inline(always)]
-    pub(super) fn append(&mut self, row: &[u8]) -> usize {
+    pub(super) fn append(&mut self, rest: &[u8]) -> usize {
         let place = self.n_rows();
-        self.rows.write(place, row);
+        self.rows.write(place, rest);
         self.n_rows += 1;
         place
     }
@@ -278,22 +262,23 @@ impl Segment {
 
     /// More lines, and all rows entered anew.
     #[cold]
-    fn grow(&mut self, of: Hash, pools: &RowPools<'_>) -> Result<(), NoRoom> {
+    fn grow(&mut self, pools: &RowPools<'_>) -> Result<(), NoRoom> {
         let n_rows = self.n_rows() + 1;
-        let growth = if n_rows < ROWS_MAX / 8 { 100 } else { GROWTH };
+        // Segments of one age get different numbers of lines, so that they grow at different sizes.
+        let growth = if n_rows < ROWS_MAX / 8 { 100 + self.prefix as usize * 7 % GROWTH } else { GROWTH };
         if !self.set_lines(lines_for(n_rows, growth), pools) && !self.set_lines(lines_for(n_rows, 0), pools) {
             return Err(NoRoom::Memory);
         }
-        self.enter_all(of);
+        self.enter_all();
         Ok(())
     }
 
     /// Has as few blocks and lines as its rows need with `room` percent more, and enters all of them anew.
-    pub(super) fn fit(&mut self, room: usize, of: Hash, pools: &RowPools<'_>) {
+    pub(super) fn fit(&mut self, room: usize, pools: &RowPools<'_>) {
         // To have less always succeeds; to have more may not, and then the lines are as many as they were.
         let _ = self.rows.resize(self.n_rows(), &pools.rows);
         let _ = self.set_lines(lines_for(self.n_rows(), room), pools);
-        self.enter_all(of);
+        self.enter_all();
     }
 
     /// The first line with room for a row with this hash.
@@ -310,13 +295,13 @@ impl Segment {
         (0..self.n_lines()).for_each(|i| *self.lines.get_mut(i) = Line::EMPTY);
     }
 
-    fn enter_all(&mut self, hash: Hash) {
+    fn enter_all(&mut self) {
         self.clear_lines();
         // First the hashes of some rows, then their entries: the processor does more of each at once that way.
         let mut hashes = [0; HASHES];
         for first in (0..self.n_rows()).step_by(HASHES) {
             let n = HASHES.min(self.n_rows() - first);
-            hashes.iter_mut().zip(first..first + n).for_each(|(out, place)| *out = hash.of(self.rows.row(place)));
+            hashes.iter_mut().zip(first..first + n).for_each(|(out, place)| *out = hash_row(self.rows.row(place)));
             for (i, hash) in hashes[..n].iter().enumerate() {
                 let at = self.free_line(*hash);
                 self.lines.get_mut(at).push(tag_of(*hash), first + i);
@@ -324,12 +309,23 @@ impl Segment {
         }
     }
 
+    /// The first byte of the hashes of all rows.
+    fn first_byte(&self) -> u8 {
+        (self.prefix >> (self.depth - OPEN_BITS)) as u8
+    }
+
+    /// Puts whole rows behind those of `out`.
+    fn restore_rows(&self, range: Range<usize>, out: &mut RowBuffer, width: usize) {
+        let first = self.first_byte();
+        range.for_each(|place| restore(self.rows.row(place), first, width, out.bytes_mut()));
+    }
+
     fn for_each_stretch(&self, range: Range<usize>, mut visit: impl FnMut(Rows<'_>), width: usize) {
-        let mut at = range.start;
-        while at < range.end {
-            let bytes = self.rows.stretch(at, range.end - at);
-            at += bytes.len() / width;
-            visit(Rows::new(bytes, width));
+        let mut rows = RowBuffer::new(width);
+        for start in range.clone().step_by(STRETCH) {
+            rows.clear();
+            self.restore_rows(start..range.end.min(start + STRETCH), &mut rows, width);
+            visit(rows.as_rows());
         }
     }
 
@@ -349,7 +345,7 @@ impl Segment {
     pub(super) fn take_pending(&mut self, n_max: usize, out: &mut RowBuffer, width: usize) -> usize {
         let start = self.pending.start;
         let n = n_max.min(self.pending.len());
-        self.for_each_stretch(start..start + n, |rows| out.extend(rows), width);
+        self.restore_rows(start..start + n, out, width);
         self.pending.start += n;
         n
     }

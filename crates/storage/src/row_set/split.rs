@@ -2,21 +2,17 @@
 
 use super::RowPools;
 use super::levels::LevelCounts;
-use super::segment::{GROWTH, Hash, NoRoom, Segment};
+use super::segment::{GROWTH, NoRoom, Segment};
+use crate::hash::hash_row;
 
 impl Segment {
     /// Moves the rows whose hash goes on with a 1 to a new segment, which has the next longer prefix. `spread` is a number that
     /// differs between segments.
-    pub(super) fn split(
-        &mut self,
-        width: usize,
-        spread: usize,
-        hash: Hash,
-        pools: &RowPools<'_>,
-    ) -> Result<Segment, NoRoom> {
+    pub(super) fn split(&mut self, width: usize, spread: usize, pools: &RowPools<'_>) -> Result<Segment, NoRoom> {
         let depth = self.depth + 1;
         let prefix = self.prefix << 1;
-        let is_moved = |row: &[u8]| hash.of(row) >> (64 - depth) & 1 == 1;
+        // The bits that the last byte is mixed into are part of the prefix.
+        let is_moved = |rest: &[u8]| hash_row(rest) >> (64 - depth) & 1 == 1;
         let n_moved = (0..self.n_rows()).filter(|place| is_moved(self.rows.row(*place))).count();
         // The other side's memory is there before a row moves, so that what follows cannot fail half-way.
         let mut other = Segment::new(width, depth, prefix | 1, n_moved, pools)?;
@@ -24,8 +20,8 @@ impl Segment {
         (self.depth, self.prefix) = (depth, prefix);
         // Segments of one age get different numbers of lines, so that they grow at different sizes.
         let room = spread * 7 % GROWTH;
-        self.fit(room, hash, pools);
-        other.fit(GROWTH - 1 - room, hash, pools);
+        self.fit(room, pools);
+        other.fit(GROWTH - 1 - room, pools);
         Ok(other)
     }
 

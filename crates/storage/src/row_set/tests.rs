@@ -51,14 +51,16 @@ fn fill_level(
 fn stores_every_row_once_and_hands_each_out_once() {
     for (width, n_rows, n_values, n_levels) in [
         (1, 2_000, 256, 6),
+        (2, 100_000, 1 << 30, 6),
         (3, 90_000, 400_000, 6),
         (9, 150_000, 1 << 30, 6),
         (33, 60_000, 1 << 30, 6),
+        (700, 9_000, 1 << 30, 3),
         (9, 80_000, 1 << 30, 1000),
     ] {
         let budget = MemoryBudget::new(256 << 20);
         let pools = RowPools::new(width, &budget);
-        let mut set = RowSet::new(3, true, &pools).unwrap();
+        let mut set = RowSet::new(0, 1, true, &pools).unwrap();
         let mut random = Random::new(width as u64);
         let mut levels: Vec<BTreeSet<Vec<u8>>> = Vec::new();
         let mut all = BTreeSet::new();
@@ -109,11 +111,34 @@ fn rows_are_shared_out_evenly() {
 }
 
 #[test]
+fn parts_together_store_what_one_set_does() {
+    let width = 5;
+    for n_parts in [2, 3, 12, PARTS_MAX] {
+        let budget = MemoryBudget::new(256 << 20);
+        let pools = RowPools::new(width, &budget);
+        let mut parts: Vec<_> = (0..n_parts).map(|part| RowSet::new(part, n_parts, true, &pools).unwrap()).collect();
+        let rows = random_rows(&mut Random::new(4), width, 60_000, 1 << 15);
+        for row in rows.as_rows().iter() {
+            let (part, hash) = part_of(row, n_parts);
+            parts[part].insert_hashed(Rows::new(row, width), &[hash], &mut Notes::default()).unwrap();
+        }
+        let mut found = Vec::new();
+        for part in &mut parts {
+            part.seal_level();
+            part.for_rows_of_level(0, |rows| found.extend(rows.iter().map(<[u8]>::to_vec)));
+        }
+        found.sort();
+        let expected: BTreeSet<_> = rows.as_rows().iter().map(<[u8]>::to_vec).collect();
+        assert_eq!(found, expected.into_iter().collect::<Vec<_>>());
+    }
+}
+
+#[test]
 fn a_full_budget_is_an_answer_and_is_used_well() {
-    for (budget_bytes, bytes_beyond_row) in [(2 << 20, 7.0), (64 << 20, 4.0)] {
+    for (budget_bytes, bytes_beyond_row) in [(4 << 20, 6.0), (64 << 20, 3.0)] {
         let budget = MemoryBudget::new(budget_bytes);
         let pools = RowPools::new(8, &budget);
-        let mut set = RowSet::new(1, false, &pools).unwrap();
+        let mut set = RowSet::new(0, 1, false, &pools).unwrap();
         let mut n = 0u64;
         let full = loop {
             let mut rows = RowBuffer::new(8);
