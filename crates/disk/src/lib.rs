@@ -10,6 +10,7 @@
 //! | what | file |
 //! |---|---|
 //! | a directory of the system | `system.rs`, one of its files `system_file.rs` |
+//! | files that were removed, kept for the next ones | `spare_files.rs` |
 //! | transfers through io_uring | `ring.rs` |
 //! | keeping the page cache empty where it cannot be bypassed | `page_cache.rs` |
 //! | how much is on disk, and the limit | `usage.rs` |
@@ -30,6 +31,7 @@ mod pending;
 pub mod program_pages;
 #[cfg(target_os = "linux")]
 mod ring;
+mod spare_files;
 mod system;
 mod system_file;
 mod usage;

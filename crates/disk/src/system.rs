@@ -11,6 +11,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "this is where files are opened")]
 
+use crate::spare_files::SpareFiles;
 use crate::system_file::{Shared, SystemFile};
 use crate::{AlignedBuffer, Disk, DiskError, DiskFile, DiskUsage, FileEntry, FileKind, IoCounters, IoMode, PAGE_BYTES};
 use crate::{UsageLedger, page_cache};
@@ -45,6 +46,8 @@ pub struct SystemDisk {
     directory: PathBuf,
     shared: Arc<Shared>,
     lengths: Mutex<BTreeMap<String, Arc<AtomicU64>>>,
+    /// Asked for while `lengths` are locked.
+    spares: Mutex<SpareFiles>,
     /// Open, and thereby locked.
     _lock: File,
 }
@@ -55,11 +58,19 @@ impl SystemDisk {
         let failed = |error| DiskError::from_system(directory, "create", None, error);
         std::fs::create_dir_all(directory).map_err(failed)?;
         let lock = lock(&directory.join(LOCK_FILE))?;
+        let spares =
+            SpareFiles::new(directory).map_err(|error| DiskError::from_system(directory, "list", None, error))?;
         let lengths = existing_files(directory)?;
         let usage =
             UsageLedger::new(lengths.values().map(|length| length.load(Ordering::Relaxed)).sum(), options.limit);
         let shared = Arc::new(find_io_mode(directory, options.io_mode, usage)?);
-        Ok(Self { directory: directory.to_owned(), shared, lengths: Mutex::new(lengths), _lock: lock })
+        Ok(Self {
+            directory: directory.to_owned(),
+            shared,
+            lengths: Mutex::new(lengths),
+            spares: Mutex::new(spares),
+            _lock: lock,
+        })
     }
 
     /// Where it is.
@@ -69,6 +80,10 @@ impl SystemDisk {
 
     fn lengths(&self) -> MutexGuard<'_, BTreeMap<String, Arc<AtomicU64>>> {
         self.lengths.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn spares(&self) -> MutexGuard<'_, SpareFiles> {
+        self.spares.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -167,7 +182,12 @@ impl Disk for SystemDisk {
     fn create(&self, name: &str, kind: FileKind) -> Result<Arc<dyn DiskFile>, DiskError> {
         let path = self.path(name);
         let mut lengths = self.lengths();
-        let file = open_file(&path, OpenOptions::new().read(true).write(true).create_new(true), self.shared.mode)?;
+        // A spare file would take the place of one that is there.
+        let spare = if lengths.contains_key(name) { None } else { self.spares().take(&path) };
+        let file = match spare {
+            Some(file) => file,
+            None => open_file(&path, OpenOptions::new().read(true).write(true).create_new(true), self.shared.mode)?,
+        };
         let length = Arc::<AtomicU64>::default();
         lengths.insert(name.to_owned(), length.clone());
         Ok(Arc::new(SystemFile::new(file, path, name, kind, length, &self.shared)))
@@ -188,7 +208,11 @@ impl Disk for SystemDisk {
     fn remove(&self, name: &str) -> Result<(), DiskError> {
         let path = self.path(name);
         let mut lengths = self.lengths();
-        std::fs::remove_file(&path).map_err(|error| DiskError::from_system(&path, "remove", None, error))?;
+        let open = |path: &Path| open_file(path, OpenOptions::new().read(true).write(true), self.shared.mode);
+        // Whoever has it open, or writes to it still, must not meet the file that comes next.
+        let is_open = lengths.get(name).is_some_and(|length| Arc::strong_count(length) > 1);
+        let removed = if is_open { std::fs::remove_file(&path) } else { self.spares().remove(&path, open) };
+        removed.map_err(|error| DiskError::from_system(&path, "remove", None, error))?;
         if let Some(length) = lengths.remove(name) {
             self.shared.usage.shrink(length.load(Ordering::Relaxed));
         }

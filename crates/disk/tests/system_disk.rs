@@ -213,3 +213,60 @@ fn a_limit_is_kept_and_files_are_known_by_name() {
         assert!(matches!(disk.remove("one"), Err(DiskError::Missing { .. })));
     }
 }
+
+fn names(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_removed_file_leaves_nothing_of_itself_to_the_next() {
+    for mode in MODES {
+        let directory = Directory::new(&format!("spare-{mode:?}"));
+        let disk = open(&directory.0, None, mode).unwrap();
+        let budget = MemoryBudget::new(1 << 20);
+        let write = |name: &str| {
+            let file = disk.create(name, FileKind::Run).unwrap();
+            assert_eq!(file.len(), 0);
+            let path = directory.0.join(format!("{name}.lariat"));
+            assert_eq!(std::fs::metadata(path).unwrap().len(), 0);
+            let buffer = AlignedBuffer::new(PAGE_BYTES, &budget).unwrap();
+            file.write(buffer, 0, PAGE_BYTES).wait().buffer().unwrap();
+        };
+        write("one");
+        disk.remove("one").unwrap();
+        assert!(disk.list().unwrap().is_empty());
+        assert_eq!(disk.usage().now, 0);
+        let bytes = |name: &String| std::fs::metadata(directory.0.join(name)).unwrap().len();
+        assert_eq!(names(&directory.0).iter().map(bytes).sum::<u64>(), 0, "what is kept takes no room");
+        assert!(matches!(disk.open("one", FileKind::Run), Err(DiskError::Missing { .. })));
+        write("two");
+        assert!(disk.create("two", FileKind::Run).is_err(), "there is one of that name");
+        write("one");
+        let listed = disk.list().unwrap();
+        assert_eq!(listed.iter().map(|entry| entry.name.as_str()).collect::<Vec<_>>(), ["one", "two"]);
+        assert_eq!(disk.usage().now, 2 * PAGE_BYTES as u64);
+        for i in 0..200 {
+            disk.create(&format!("many-{i}"), FileKind::Run).unwrap();
+        }
+        for i in 0..200 {
+            disk.remove(&format!("many-{i}")).unwrap();
+        }
+        assert!(names(&directory.0).len() < 100, "not all are kept");
+        drop(disk);
+        assert_eq!(names(&directory.0), ["lariat.lock", "one.lariat", "two.lariat"]);
+    }
+}
+
+#[test]
+fn what_a_killed_process_kept_goes() {
+    let directory = Directory::new("left-spare");
+    std::fs::create_dir_all(&directory.0).unwrap();
+    for name in ["7.lariat-spare", "mine.spare"] {
+        std::fs::write(directory.0.join(name), "").unwrap();
+    }
+    drop(open(&directory.0, None, IoMode::Buffered).unwrap());
+    assert_eq!(names(&directory.0), ["lariat.lock", "mine.spare"]);
+}
