@@ -27,7 +27,7 @@
 //!
 //! # Cost
 //! Each state is sorted, written and read once; doubtful ones once more. A pass reads what of the visited runs the doubtful states
-//! fall into. Passes are made when the doubtful states take a third of the room of the visited ones, so there are some log(N) of them,
+//! fall into. Passes are made when the doubtful states take three quarters of the room of the visited ones, so there are some log(N) of them,
 //! and merging keeps the runs few. Levels are not known.
 
 mod checkpoint;
@@ -36,6 +36,7 @@ mod frontier;
 mod garbage;
 mod hand_over;
 mod merging;
+mod reading;
 mod shares;
 mod short_pass;
 mod visited;

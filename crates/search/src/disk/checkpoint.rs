@@ -107,7 +107,7 @@ impl<'s, K: Key> Shared<'s, K> {
     }
 
     fn fill_filter_with(&self, run: &Run<'s, K>) -> Result<(), SearchError> {
-        let mut reader: RunReader<'_, K> = RunReader::new(run, super::shares::READER_BUFFERS, self.context.budget)?;
+        let mut reader: RunReader<'_, K> = RunReader::new(run, super::reading::READER_BUFFERS, self.context.budget)?;
         let mut row = vec![0; self.graph.row_bytes()];
         let mut hashes = Vec::with_capacity(HASHES_AT_ONCE);
         loop {

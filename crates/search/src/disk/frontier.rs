@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::shares::READER_BUFFERS;
+use super::reading::READER_BUFFERS;
 
 pub(super) struct Frontier<'b, K: Key> {
     n_workers: usize,

@@ -1,8 +1,8 @@
 //! Merging runs, so that they stay few: as they are written, and before a pass.
 
 use super::garbage::Garbage;
-use super::shares::READER_BUFFERS;
-use super::visited::{Files, Reading, Visited, in_ranges};
+use super::reading::Reading;
+use super::visited::{Files, Visited, in_ranges};
 use crate::SearchError;
 use lariat_storage::{Key, Run};
 use std::sync::{Mutex, PoisonError};
@@ -12,7 +12,7 @@ const RUNS_TO_MERGE: usize = 8;
 /// Runs are about of the same size if their numbers of rows have logarithms with the same third.
 const TIER_LOG2: u32 = 3;
 /// Fewer rows than this are merged by one thread.
-const ROWS_TO_SHARE: u64 = 4 << 20;
+const ROWS_TO_SHARE: u64 = 1 << 20;
 
 /// What a run that may be merged is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +98,7 @@ impl<'b> Merging<'_, 'b> {
         other: Runs<'b, K>,
         runs_max: usize,
     ) -> Result<(Runs<'b, K>, Runs<'b, K>), SearchError> {
-        if self.files.threads == 1 || one.len() + other.len() > self.files.readers_max {
+        if self.files.readers.threads == 1 || one.len() + other.len() > self.files.readers_max {
             return Ok((self.merge_list(one, runs_max)?, self.merge_list(other, runs_max)?));
         }
         std::thread::scope(|scope| {
@@ -114,15 +114,15 @@ impl<'b> Merging<'_, 'b> {
         let files = self.files;
         loop {
             runs.sort_by_key(Run::rows);
-            let n = self.runs_to_merge(&runs, runs_max.max(files.threads));
-            if n <= files.threads {
+            let n = self.runs_to_merge(&runs, runs_max.max(files.readers.threads));
+            if n <= files.readers.threads {
                 return Ok(runs);
             }
             let sources: Vec<Run<'b, K>> = runs.drain(..n).collect();
             // Every thread makes a run, and few runs are better than a little time.
             let rows = rows(&sources);
-            let alone = Reading { threads: 1, buffers: READER_BUFFERS };
-            let Reading { threads, buffers } = if rows < ROWS_TO_SHARE { alone } else { files.reading(sources.len()) };
+            let Reading { threads, buffers } =
+                if rows < ROWS_TO_SHARE { Reading::ALONE } else { files.reading(sources.len()) };
             let merged = |bounds| files.write_unless_empty(&mut files.merged(&sources, bounds, buffers)?);
             runs.extend(in_ranges(&sources, threads, merged)?.into_iter().flatten());
             self.garbage.lock().unwrap_or_else(PoisonError::into_inner).add(files.disk, sources)?;

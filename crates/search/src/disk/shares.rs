@@ -1,5 +1,6 @@
 //! How the memory is shared out.
 
+use super::reading::Readers;
 use crate::Context;
 use lariat_disk::PAGE_BYTES;
 use lariat_storage::{Key, RunOptions};
@@ -14,14 +15,9 @@ pub(super) struct Shares {
     pub(super) doubtful_keys: usize,
     /// The shape of all runs.
     pub(super) run: RunOptions,
-    /// Threads of a pass, at most; each has readers for all runs.
-    pub(super) pass_threads: usize,
-    /// Readers that all of them have together.
+    pub(super) readers: Readers,
+    /// Runs that there may be, so that one thread can read all of them.
     pub(super) readers_max: usize,
-    /// The same for readers that read nothing ahead.
-    pub(super) lean_readers_max: usize,
-    /// What a reader takes, with the step of merging or subtracting that it comes with.
-    pub(super) reader_bytes: u64,
     /// States found in a short pass that stay in memory.
     pub(super) found_keys: usize,
     /// Rows that merging puts out at once.
@@ -32,8 +28,6 @@ pub(super) struct Shares {
     pub(super) publish_after: Duration,
 }
 
-/// Blocks that a reader has in memory.
-pub(super) const READER_BUFFERS: usize = 2;
 /// More rows at once do not make merging faster.
 const MERGE_ROWS_MAX: usize = 512;
 /// From here on memory is not small.
@@ -47,21 +41,21 @@ const PUBLISH_AFTER: Duration = Duration::from_secs(20);
 /// Larger caches do not stay in the processor's.
 const CACHE_BYTES_MAX: usize = 4 << 20;
 
-/// Parts of the memory: eighths for the filter, divisors for the others. While the filter is used, either the buffers are, or the readers of a pass.
+/// Parts of the memory: eighths for the filter, fortieths for the readers, divisors for the others. While the filter is used, either the buffers are, or the readers of a pass.
 struct Parts {
     filter_of_8: usize,
     new: usize,
     doubtful: usize,
     cache: usize,
-    readers: usize,
+    readers_of_40: usize,
     blocks: usize,
 }
 
 impl Parts {
     /// Small buffers cost more than a small filter does.
-    const SMALL: Self = Self { filter_of_8: 4, new: 8, doubtful: 8, cache: 48, readers: 3, blocks: 512 };
+    const SMALL: Self = Self { filter_of_8: 4, new: 8, doubtful: 8, cache: 48, readers_of_40: 16, blocks: 512 };
     /// Buffers are large enough, and a larger filter spares passes.
-    const LARGE: Self = Self { filter_of_8: 5, new: 16, doubtful: 8, cache: 32, readers: 4, blocks: 1024 };
+    const LARGE: Self = Self { filter_of_8: 5, new: 16, doubtful: 8, cache: 32, readers_of_40: 10, blocks: 1024 };
 }
 
 /// Blocks as large as they can be while a pass reads some tens of runs at once: every transfer has its price, whatever its size.
@@ -83,22 +77,22 @@ impl Shares {
         let parts = if memory < SPACIOUS { Parts::SMALL } else { Parts::LARGE };
         let run = run_shape(row_bytes, memory, threads, parts.blocks);
         let merge_rows = run.group_rows.min(MERGE_ROWS_MAX);
-        // A reader, and the step of merging that it comes with; blocks may be one more while they change hands.
-        let reader_bytes =
-            |buffers: usize| (buffers + 1) * run.block_bytes + (run.group_rows + 8 + merge_rows) * key_bytes;
-        let readers_max = |buffers: usize| (memory / parts.readers / reader_bytes(buffers)).max(4);
+        let readers = Readers {
+            bytes: (memory / 40 * parts.readers_of_40) as u64,
+            threads,
+            block_bytes: run.block_bytes as u64,
+            step_bytes: ((run.group_rows + 8 + merge_rows) * key_bytes) as u64,
+        };
         Self {
             filter_bytes: (memory / 8 * parts.filter_of_8) as u64,
             cache_bytes: (memory / parts.cache / threads).min(CACHE_BYTES_MAX),
             new_keys: (memory / parts.new / threads / (key_bytes + sort_bytes)).max(256),
             doubtful_keys: (memory / parts.doubtful / threads / key_bytes).max(256),
             found_keys: (memory / 64 / threads / key_bytes).max(256),
-            readers_max: readers_max(READER_BUFFERS),
-            lean_readers_max: readers_max(1),
-            reader_bytes: reader_bytes(READER_BUFFERS) as u64,
-            pass_threads: threads,
+            readers_max: readers.max().max(4),
+            readers,
             merge_rows,
-            doubtful_bytes_min: memory as u64 / 4,
+            doubtful_bytes_min: memory as u64,
             publish_after: PUBLISH_AFTER,
             run,
         }

@@ -4,7 +4,7 @@
 //! and narrow all that can be expanded is soon expanded, so passes are many, and each finds little. To write out the buffers, to merge, and
 //! to publish would cost more than the comparison. It is done all the same now and then, so that a crash does not cost much.
 
-use super::shares::READER_BUFFERS;
+use super::reading::Reading;
 use super::visited::{Bounds, Candidates, Files, Visited, in_ranges};
 use super::worker::Worker;
 use super::{Search, Shared};
@@ -34,15 +34,15 @@ impl<'s, K: Key> Search<'s, K> {
         let shared = &self.shared;
         let mut visited = shared.visited();
         let is_allowed = self.short_passes.get() < SHORT_PASSES_MAX && shared.tally.limit().is_none();
-        let threads = shared.threads_of_short_pass(&visited);
-        if !is_allowed || !shared.frontier.is_empty() || threads == 0 {
+        if !is_allowed || !shared.frontier.is_empty() {
             return Ok(false);
         }
+        let Some(reading) = shared.reading_of_short_pass(&visited) else { return Ok(false) };
         shared.context.begin_phase("check");
         let sorted: Option<Vec<_>> = workers.iter_mut().map(Worker::sort_buffers).collect();
         let Some(sorted) = sorted else { return Ok(false) };
         let (new, doubtful) = sorted.into_iter().unzip();
-        let found = visited.find_new(&shared.files, &Buffers { new, doubtful }, shared.shares.found_keys, threads)?;
+        let found = visited.find_new(&shared.files, &Buffers { new, doubtful }, shared.shares.found_keys, reading)?;
         self.short_passes.set(self.short_passes.get() + 1);
         let doubtful = std::mem::take(&mut visited.doubtful);
         visited.forget(&shared.files, doubtful)?;
@@ -71,12 +71,16 @@ impl<'s, K: Key> Search<'s, K> {
 }
 
 impl<'s, K: Key> Shared<'s, K> {
-    /// How many threads can read all runs while the buffers keep their memory.
-    fn threads_of_short_pass(&self, visited: &Visited<'s, K>) -> usize {
-        let n_readers = (visited.expanded.len() + visited.doubtful.len() + self.frontier.n_workers()) as u64;
-        let of_thread = n_readers * self.shares.reader_bytes + (self.shares.found_keys * size_of::<K>()) as u64;
-        let most = if visited.is_pass_due() { 0 } else { self.shares.pass_threads };
-        usize::try_from(self.context.budget.left() / of_thread).unwrap_or(most).min(most)
+    /// How all runs can be read while the buffers keep their memory; none if they cannot, or a pass is due that writes. Where more is
+    /// doubtful than fits into memory, such a pass is worth its price if it reads with more threads.
+    fn reading_of_short_pass(&self, visited: &Visited<'s, K>) -> Option<Reading> {
+        let readers = &self.shares.readers;
+        let n_runs = visited.expanded.len() + visited.doubtful.len() + self.frontier.n_workers();
+        let found_bytes = (readers.threads * self.shares.found_keys * size_of::<K>()) as u64;
+        let bytes = self.context.budget.left().checked_sub(found_bytes)?;
+        let reading = readers.reading(n_runs, bytes)?;
+        let is_slow = reading.threads < readers.threads && !visited.doubtful.is_empty();
+        (!is_slow && !visited.is_pass_due()).then_some(reading)
     }
 }
 
@@ -86,10 +90,10 @@ impl<'b, K: Key> Visited<'b, K> {
         files: &Files<'b>,
         buffers: &Buffers<'_, K>,
         keys_max: usize,
-        threads: usize,
+        Reading { threads, buffers: blocks }: Reading,
     ) -> Result<Vec<Found<'b, K>>, SearchError> {
         in_ranges(&self.expanded, threads, |bounds| {
-            let on_disk: Candidates<'_, K> = Box::new(files.merged(&self.doubtful, bounds, READER_BUFFERS)?);
+            let on_disk: Candidates<'_, K> = Box::new(files.merged(&self.doubtful, bounds, blocks)?);
             let in_memory = buffers.doubtful.iter().map(|keys| slice(keys, bounds));
             let all: Vec<_> = std::iter::once(on_disk).chain(in_memory).collect();
             let unit: fn((), ()) = |(), ()| ();
@@ -98,7 +102,7 @@ impl<'b, K: Key> Visited<'b, K> {
                 let step = Subtract::<K, (), (), _, _>::new(left, slice(keys, bounds), files.merge_rows, files.budget)?;
                 left = Box::new(step);
             }
-            files.collect(files.without(left, &self.expanded, bounds, READER_BUFFERS)?, keys_max)
+            files.collect(files.without(left, &self.expanded, bounds, blocks)?, keys_max)
         })
     }
 }

@@ -1,3 +1,4 @@
+use super::reading::Readers;
 use super::*;
 use crate::reference::ExplicitGraph;
 use lariat_base::{MemoryBudget, Random, SilentObserver, StopSignal};
@@ -15,11 +16,14 @@ fn tiny_shares(random: &mut Random, row_bytes: usize) -> Shares {
         new_keys: 2 + random.below(60),
         doubtful_keys: 2 + random.below(30),
         run: RunOptions { block_bytes: 4096, group_rows: 64, buffers: 2, ..RunOptions::new(row_bytes) },
-        pass_threads: 1 + random.below(3),
+        readers: Readers {
+            bytes: random.below(1 << 20) as u64,
+            threads: 1 + random.below(3),
+            block_bytes: 4096,
+            // Too much for a short pass now and then.
+            step_bytes: if random.below(3) == 0 { 1 << 40 } else { 1 << 10 },
+        },
         readers_max: 10 + random.below(20),
-        lean_readers_max: 10 + random.below(60),
-        // Too much for a short pass now and then.
-        reader_bytes: if random.below(3) == 0 { 1 << 40 } else { 1 << 10 },
         found_keys: random.below(60),
         merge_rows: 1 + random.below(40),
         doubtful_bytes_min: random.below(100_000) as u64,

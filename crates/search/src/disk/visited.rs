@@ -1,7 +1,8 @@
 //! The runs of a search: what was visited, what waits to be expanded, and what is doubtful.
 
 use super::garbage::Garbage;
-use super::shares::{READER_BUFFERS, Shares};
+use super::reading::{READER_BUFFERS, Readers, Reading};
+use super::shares::Shares;
 use crate::SearchError;
 use lariat_base::MemoryBudget;
 use lariat_disk::Disk;
@@ -10,9 +11,9 @@ use lariat_storage::{Key, Run, RunOptions, RunReader, RunWriter, StorageError};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Doubtful states are compared when they take a larger part of what is visited. To wait longer spares little, and the disk would have to
-/// hold them.
-const DOUBTFUL_PART: u64 = 3;
+/// Doubtful states are compared when they take more than so many quarters of what is visited. To wait longer spares little, and the disk
+/// would have to hold them.
+const DOUBTFUL_QUARTERS: u64 = 3;
 /// Garbage of a larger part of what is visited is worth publishing, after which it can go.
 const GARBAGE_PART: u64 = 4;
 /// Runs that workers may still write when a round ends.
@@ -24,18 +25,9 @@ pub(super) struct Files<'b> {
     pub(super) budget: &'b MemoryBudget,
     options: RunOptions,
     pub(super) merge_rows: usize,
-    pub(super) threads: usize,
+    pub(super) readers: Readers,
     pub(super) readers_max: usize,
-    /// Readers that read nothing ahead, in the same memory.
-    lean_readers_max: usize,
     n_runs: AtomicU64,
-}
-
-/// How runs are read: by how many threads, with how many blocks of each run in memory.
-#[derive(Clone, Copy)]
-pub(super) struct Reading {
-    pub(super) threads: usize,
-    pub(super) buffers: usize,
 }
 
 pub(super) struct Visited<'b, K: Key> {
@@ -59,19 +51,13 @@ fn unit((): (), (): ()) {}
 
 impl<'b> Files<'b> {
     pub(super) fn new(shares: &Shares, disk: &'b dyn Disk, budget: &'b MemoryBudget) -> Self {
-        let Shares { run: options, merge_rows, pass_threads: threads, readers_max, lean_readers_max, .. } = *shares;
-        Self { disk, budget, options, merge_rows, threads, readers_max, lean_readers_max, n_runs: AtomicU64::new(0) }
+        let Shares { run: options, merge_rows, readers, readers_max, .. } = *shares;
+        Self { disk, budget, options, merge_rows, readers, readers_max, n_runs: AtomicU64::new(0) }
     }
 
-    /// How to read so many runs at once. Another thread is worth more than reading ahead.
+    /// How to read so many runs at once.
     pub(super) fn reading(&self, n_runs: usize) -> Reading {
-        let threads = |readers_max: usize| (readers_max / n_runs.max(1)).clamp(1, self.threads);
-        let (ahead, lean) = (threads(self.readers_max), threads(self.lean_readers_max));
-        if ahead < lean {
-            Reading { threads: lean, buffers: 1 }
-        } else {
-            Reading { threads: ahead, buffers: READER_BUFFERS }
-        }
+        self.readers.reading(n_runs, self.readers.bytes).unwrap_or(Reading::ALONE)
     }
 
     /// Gives new runs higher numbers than runs that were there before.
@@ -188,7 +174,7 @@ impl<'b, K: Key> Visited<'b, K> {
     /// Whether there is enough on disk to be compared or merged before the search goes on.
     pub(super) fn is_pass_due(&self) -> bool {
         self.n_runs() + RUNS_OF_ROUND_END >= self.readers_max
-            || Self::bytes_of(&self.doubtful) > (self.bytes() / DOUBTFUL_PART).max(self.doubtful_bytes_min)
+            || Self::bytes_of(&self.doubtful) > (self.bytes() / 4 * DOUBTFUL_QUARTERS).max(self.doubtful_bytes_min)
     }
 
     /// Whether a crash would cost much by now.
