@@ -12,8 +12,10 @@
 
 mod build;
 mod inner;
+mod remaining;
 
 pub(crate) use inner::write_inner;
+pub(crate) use remaining::Remaining;
 
 use crate::SearchError;
 use crate::enumerate::States;
