@@ -76,8 +76,8 @@ fn expected(graph: &dyn Graph) -> LassoSearch {
 
 /// Checks that a lasso is one of the graph.
 pub(crate) fn check_lasso(graph: &dyn Graph, reference: &ExplicitGraph, lasso: &Lasso, what: &str) {
-    let number = |row: &Vec<u8>| reference.rows.iter().position(|r| r == row).expect("a reachable state");
-    let path: Vec<usize> = lasso.prefix.iter().chain(&lasso.cycle).map(number).collect();
+    let number = |row: &[u8]| reference.rows.iter().position(|r| r == row).expect("a reachable state");
+    let path: Vec<usize> = lasso.prefix.iter().chain(lasso.cycle.iter()).map(number).collect();
     assert!(path[0] < reference.n_initial, "{what}: begins at an initial state");
     for pair in path.windows(2) {
         assert!(reference.successors[pair[0]].contains(&(pair[1] as u32)), "{what}: no edge {pair:?}");
@@ -239,7 +239,7 @@ fn found_cycles(
         let lasso = cycle.lasso()?;
         assert_eq!(lasso.cycle.len(), cycle.length());
         check_lasso(graph, reference, &lasso, &format!("seed {seed}"));
-        let number = |row: &Vec<u8>| reference.rows.iter().position(|r| r == row).unwrap();
+        let number = |row: &[u8]| reference.rows.iter().position(|r| r == row).unwrap();
         cycles.push(rotated(&lasso.cycle.iter().map(number).collect::<Vec<_>>()));
         let nearest = lasso.cycle.iter().map(|row| reference.levels[number(row)]).min();
         assert_eq!(nearest, Some(lasso.prefix.len() as u32), "seed {seed}: the nearest way in");
