@@ -52,7 +52,7 @@ impl<'a> Rows<'a> {
 }
 
 /// Rows that the buffer owns.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowBuffer {
     bytes: Vec<u8>,
     width: usize,
@@ -105,6 +105,38 @@ impl RowBuffer {
     /// A view of all rows.
     pub fn as_rows(&self) -> Rows<'_> {
         Rows::new(&self.bytes, self.width)
+    }
+
+    /// The width of each row.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// All rows.
+    pub fn iter(&self) -> std::slice::ChunksExact<'_, u8> {
+        self.bytes.chunks_exact(self.width)
+    }
+
+    /// The last row.
+    pub fn last(&self) -> Option<&[u8]> {
+        self.bytes.rchunks_exact(self.width).next()
+    }
+
+    /// Forgets all rows but the first `n`.
+    pub fn truncate(&mut self, n: usize) {
+        self.bytes.truncate(n * self.width);
+    }
+
+    /// Turns the order of the rows round.
+    pub fn reverse(&mut self) {
+        // All bytes the other way round, and then those of each row again.
+        self.bytes.reverse();
+        self.bytes.chunks_exact_mut(self.width).for_each(<[u8]>::reverse);
+    }
+
+    /// Moves the first `n` rows behind the others.
+    pub fn rotate_left(&mut self, n: usize) {
+        self.bytes.rotate_left(n * self.width);
     }
 }
 
@@ -245,6 +277,21 @@ mod tests {
         assert!(!edges.has_overflowed());
         (0..4).for_each(|_| edges.push(&[1, 2]));
         assert!(edges.has_overflowed() && edges.targets().len() == 3);
+    }
+
+    #[test]
+    fn rows_are_moved_as_a_whole() {
+        let mut rows = RowBuffer::new(2);
+        [[1, 2], [3, 4], [5, 6]].iter().for_each(|row| rows.push(row));
+        rows.reverse();
+        assert_eq!(rows.as_rows().bytes(), &[5, 6, 3, 4, 1, 2]);
+        rows.rotate_left(1);
+        assert_eq!(rows.as_rows().bytes(), &[3, 4, 1, 2, 5, 6]);
+        assert_eq!(rows.last(), Some(&[5, 6][..]));
+        rows.truncate(2);
+        assert_eq!(rows.iter().collect::<Vec<_>>(), [[3, 4], [1, 2]]);
+        rows.truncate(0);
+        assert_eq!(rows.last(), None);
     }
 
     #[test]

@@ -1,5 +1,9 @@
 //! A counterexample (or a walk) as plain data, for people and for files.
 
+mod steps;
+
+pub use steps::TraceSteps;
+
 use crate::outcome::PropertyKind;
 
 /// A variable of the model as traces show it; processes appear as variables whose value is their location.
@@ -48,7 +52,7 @@ pub enum TraceState {
 }
 
 /// One process's part in a step.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Move {
     /// The process.
     pub process: String,
@@ -97,14 +101,7 @@ pub struct Trace {
     /// The initial state.
     pub initial: TraceState,
     /// The steps after it.
-    pub steps: Vec<TraceStep>,
+    pub steps: TraceSteps,
     /// For a lasso, the index of the state that the last one is the same as: from there on everything is repeated.
     pub loop_to: Option<usize>,
-}
-
-impl Trace {
-    /// All states, the initial one first.
-    pub fn states(&self) -> impl Iterator<Item = &TraceState> {
-        std::iter::once(&self.initial).chain(self.steps.iter().map(|s| &s.state))
-    }
 }

@@ -4,18 +4,17 @@
 
 use crate::check::Counterexample;
 use crate::failure::Failure;
-use crate::output;
 use crate::temporal::Temporal;
-use lariat_base::Random;
+use crate::{good_runs, output};
 use lariat_base::outcome::{ComponentSummary, CycleGroup, CyclesSummary};
 use lariat_base::trace::{Move, Trace};
-use lariat_exec::{Interpreter, ReplayError, Run};
+use lariat_exec::Interpreter;
 use lariat_graph::{DeadlockRuns, Product, Watcher};
 use lariat_search::SearchError;
 use lariat_search::daac::{CycleSearch, FoundCycle};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, BufWriter, Write};
 
 /// Cycles that are replayed if nobody wants files: more would not tell more.
 const REPLAYED_MAX: u64 = 10_000;
@@ -24,10 +23,6 @@ const GROUPS_MAX: usize = 1000;
 const GROUPS_SHOWN: usize = 10;
 /// Components that are shown.
 const COMPONENTS_SHOWN: usize = 10;
-/// Random walks that are tried for good runs: from the start, and from behind each transition that only counterexamples seem to have; and the steps of each.
-const WALKS: usize = 300;
-const WALKS_BEHIND: usize = 50;
-const WALK_STEPS: usize = 5000;
 
 /// What counterexamples are counterexamples of.
 pub struct Subject<'s> {
@@ -45,7 +40,7 @@ enum Target {
     /// A file for each.
     Directory(String),
     /// A line for each.
-    Lines(String, File),
+    Lines(String, BufWriter<File>),
 }
 
 /// Counterexamples so far.
@@ -75,7 +70,7 @@ impl<'s> AllCycles<'s> {
                     n => format!("{}.{}.jsonl", file.trim_end_matches(".jsonl"), n + 1),
                 };
                 let lines = File::create(&name).map_err(|error| failed(&name, error))?;
-                Target::Lines(name, lines)
+                Target::Lines(name, BufWriter::new(lines))
             }
             Some(directory) => {
                 let name = match place {
@@ -146,20 +141,12 @@ impl<'s> AllCycles<'s> {
         match &mut self.target {
             Target::Nowhere => Ok(()),
             Target::Directory(name) => {
-                output::file(&format!("{name}/cycle-{}.itf.json", self.found), &lariat_report::trace_itf(trace))
+                let file = format!("{name}/cycle-{}.itf.json", self.found);
+                output::file(&file, &mut |out| lariat_report::trace_itf(trace, out))
             }
             Target::Lines(name, lines) => {
-                let loop_to = trace.loop_to.unwrap_or(0);
-                let steps: Vec<String> =
-                    trace.steps.iter().map(|step| lariat_report::moves_text(&step.moves)).collect();
-                let line = serde_json::json!({
-                    "number": self.found,
-                    "component": component + 1,
-                    "prefix": loop_to,
-                    "cycle": trace.steps.len() - loop_to,
-                    "steps": steps,
-                });
-                writeln!(lines, "{line}").map_err(|error| Failure::machine(format!("cannot write {name}: {error}")))
+                let written = write_line(trace, self.found, component + 1, lines);
+                written.map_err(|error| Failure::machine(format!("cannot write {name}: {error}")))
             }
         }
     }
@@ -174,7 +161,8 @@ impl<'s> AllCycles<'s> {
             (false, Some(limit), _) => Some(limit.sentence().to_owned()),
             (false, None, limit) => Some(format!("the limit of {} was reached", limit.unwrap_or(found.cycles))),
         };
-        let (only_bad, good_runs) = self.only_bad();
+        let in_runs = self.in_runs.take().unwrap_or_default();
+        let (only_bad, good_runs) = good_runs::only_bad(&self.subject, in_runs, self.shortest.as_ref());
         let n_groups = self.groups.len() as u64;
         let mut groups: Vec<CycleGroup> = self.groups.into_values().collect();
         groups.sort_by_key(|group| (group.shortest.0 + group.shortest.1, std::cmp::Reverse(group.cycles)));
@@ -204,82 +192,27 @@ impl<'s> AllCycles<'s> {
         };
         Ok((summary, self.shortest))
     }
+}
 
-    /// Transitions of all counterexamples that none of some good runs has, and how many of those were tried.
-    ///
-    /// That no good run at all has such a transition would need an automaton for the good runs. But where there are good runs with it, many go on from where a counterexample has
-    /// taken it; so that is where most walks begin that could prove it harmless.
-    fn only_bad(&self) -> (Vec<String>, u64) {
-        let mut suspects = self.in_runs.clone().unwrap_or_default();
-        let (mut random, mut good_runs) = (Random::new(1), 0);
-        let start = vec![self.subject.graph.initial_row()];
-        for _ in 0..WALKS {
-            if !suspects.is_empty() {
-                good_runs += self.try_good_run(&start, &mut random, &mut suspects);
-            }
-        }
-        for suspect in suspects.clone() {
-            let Some(start) = self.path_behind(&suspect) else { continue };
-            for _ in 0..WALKS_BEHIND {
-                if suspects.contains(&suspect) {
-                    good_runs += self.try_good_run(&start, &mut random, &mut suspects);
-                }
-            }
-        }
-        // Without a good run there is nothing to compare with.
-        if good_runs == 0 { (Vec::new(), 0) } else { (suspects.into_iter().collect(), good_runs) }
+/// Writes a counterexample as a JSON object on one line, step by step.
+fn write_line(trace: &Trace, number: u64, component: u64, out: &mut dyn Write) -> io::Result<()> {
+    let prefix = trace.loop_to.unwrap_or(0);
+    let cycle = trace.steps.len() - prefix;
+    write!(out, r#"{{"number":{number},"component":{component},"prefix":{prefix},"cycle":{cycle},"steps":["#)?;
+    for (i, step) in trace.steps.iter().enumerate() {
+        let text = serde_json::Value::from(lariat_report::moves_text(&step.moves));
+        write!(out, "{}{text}", if i > 0 { "," } else { "" })?;
     }
-
-    /// Walks on from a path; if that is a good run, 1, and its transitions are no suspects any more.
-    fn try_good_run(&self, start: &[Vec<u8>], random: &mut Random, suspects: &mut BTreeSet<String>) -> u64 {
-        let Some(run) = self.random_run(start, random) else { return 0 };
-        let judged = self.subject.graph.run_violation(self.subject.watcher, &run);
-        if !matches!(judged, Err(ReplayError::NotViolated(_))) {
-            return 0;
-        }
-        let Ok(trace) = self.subject.graph.run_trace(&run) else { return 0 };
-        let harmless = transitions(&trace, 0);
-        suspects.retain(|transition| !harmless.contains(transition));
-        1
-    }
-
-    /// The rows of the shortest counterexample up to the one that a transition leads to.
-    fn path_behind(&self, suspect: &str) -> Option<Vec<Vec<u8>>> {
-        let Counterexample { trace, run, .. } = self.shortest.as_ref()?;
-        let step = trace.steps.iter().position(|step| step.moves.iter().any(|taken| transition(taken) == suspect))?;
-        Some(run.rows.iter().chain(run.rows.get(run.loop_to)).take(step + 2).cloned().collect())
-    }
-
-    /// A path, and a walk from its end up to where it comes to a state again, or to a deadlock; none if that takes long, or is not a run.
-    fn random_run(&self, start: &[Vec<u8>], random: &mut Random) -> Option<Run> {
-        let graph = self.subject.graph;
-        let mut rows = start.to_vec();
-        let mut places: HashMap<Vec<u8>, usize> = rows.iter().cloned().zip(0..).collect();
-        while rows.len() <= start.len() + WALK_STEPS {
-            let mut steps = graph.steps(rows.last()?);
-            if steps.is_empty() {
-                let is_run = self.subject.deadlock_runs == DeadlockRuns::Stutter;
-                let last = rows.pop()?;
-                return is_run.then(|| Run::new(rows, vec![last]));
-            }
-            let next = steps.swap_remove(random.below(steps.len())).target;
-            if let Some(place) = places.get(&next) {
-                let cycle = rows.split_off(*place);
-                return Some(Run::new(rows, cycle));
-            }
-            places.insert(next.clone(), rows.len());
-            rows.push(next);
-        }
-        None
-    }
+    writeln!(out, "]}}")?;
+    out.flush()
 }
 
 /// The transitions that a trace takes from a place on.
-fn transitions(trace: &Trace, from: usize) -> BTreeSet<String> {
-    trace.steps[from..].iter().flat_map(|step| step.moves.iter().map(transition)).collect()
+pub fn transitions(trace: &Trace, from: usize) -> BTreeSet<String> {
+    trace.steps.moves_from(from).flat_map(|moves| moves.iter().map(transition)).collect()
 }
 
-fn transition(step: &Move) -> String {
+pub fn transition(step: &Move) -> String {
     format!("{} {} -> {} (line {})", step.process, step.from, step.to, step.line)
 }
 

@@ -14,7 +14,7 @@ use lariat_base::Verdict;
 use lariat_base::outcome::{CounterexampleSummary, Outcome, PropertyKind, PropertyOutcome};
 use lariat_base::trace::{Trace, TraceProperty};
 use lariat_exec::{Interpreter, Label, ReplayError, Run};
-use lariat_graph::{Product, Watcher};
+use lariat_graph::{Product, Rows, Watcher};
 use lariat_lang::{Loaded, StateExpression};
 use lariat_search::daac::FoundCycle;
 use lariat_search::{Extent, Goal, Lasso};
@@ -117,7 +117,7 @@ impl Checking<'_> {
         let (mut found, searched) =
             self.searcher.explore(engine.graph(), goals, Extent::UntilGoals, &mut self.phases)?;
         for (property, path) in asked.iter().zip(std::mem::take(&mut found.paths)) {
-            let trace = path.map(|path| counterexample(graph, property, &path)).transpose()?;
+            let trace = path.map(|path| counterexample(graph, property, path.as_rows())).transpose()?;
             let outcome = PropertyOutcome {
                 name: property.name(),
                 kind: property.kind,
@@ -319,12 +319,12 @@ fn broken(error: ReplayError) -> Failure {
 }
 
 /// Replays a path and names what is wrong at its end.
-fn counterexample(graph: &Interpreter, property: &Asked, path: &[Vec<u8>]) -> Result<Trace, Failure> {
-    let steps = graph.replay(path).map_err(broken)?;
+fn counterexample(graph: &Interpreter, property: &Asked, path: Rows<'_>) -> Result<Trace, Failure> {
+    let last_step = graph.last_step(path).map_err(broken)?;
     let expression = property.expression.as_ref();
-    let last = &path[path.len() - 1];
-    let what = graph.violation(property.kind, expression.map(|e| &e.expression), last, steps.last()).map_err(broken)?;
-    let trace = graph.trace(path).map_err(broken)?;
+    let (last, last_step) = (path.row(path.len() - 1), last_step.as_ref());
+    let what = graph.violation(property.kind, expression.map(|e| &e.expression), last, last_step).map_err(broken)?;
+    let trace = graph.trace(path, None).map_err(broken)?;
     let expression = expression.map_or_else(String::new, |e| e.text.clone());
     Ok(Trace { property: Some(TraceProperty { kind: property.kind, expression, automaton: None }), what, ..trace })
 }
@@ -346,12 +346,13 @@ impl Counterexample {
         property: &Temporal,
         lasso: Lasso,
     ) -> Result<Self, Failure> {
-        let rows = |rows: &[Vec<u8>]| rows.iter().map(|row| product.model_row(row).to_vec()).collect();
-        let run = Run::new(rows(&lasso.prefix), rows(&lasso.cycle));
+        let run = Run::new(product.model_rows(&lasso.prefix), product.model_rows(&lasso.cycle));
+        let product = (lasso.prefix.len() as u64, lasso.cycle.len() as u64);
+        drop(lasso);
         let trace = graph.run_trace(&run).map_err(broken)?;
         let what = graph.run_violation(watcher, &run).map_err(broken)?;
         let trace = Trace { property: Some(property.property.clone()), what, ..trace };
-        Ok(Self { trace, run, product: (lasso.prefix.len() as u64, lasso.cycle.len() as u64) })
+        Ok(Self { trace, run, product })
     }
 }
 
@@ -362,7 +363,10 @@ fn print(options: &CheckOptions, outcome: &Outcome, traces: &[Trace]) -> Result<
     // Of all counterexamples the shortest is shown, wherever they were written to.
     if options.trace.is_none() || wants_all(options) {
         for trace in traces {
-            output::text(&format!("{}\n", lariat_report::trace_text(trace)))?;
+            output::stream(&mut |out| {
+                lariat_report::trace_text(trace, out)?;
+                writeln!(out)
+            })?;
         }
     }
     output::text(&lariat_report::outcome_text(outcome, options.search.stats))

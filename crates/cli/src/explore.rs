@@ -11,7 +11,7 @@ use crate::run::{Phases, Searcher};
 use crate::temporal::{self, Temporal};
 use lariat_base::outcome::Outcome;
 use lariat_exec::Interpreter;
-use lariat_graph::{Graph, Product, Watcher};
+use lariat_graph::{Graph, Product, RowBuffer, Watcher};
 
 pub fn explore(options: &ExploreOptions) -> Result<ExitStatus, Failure> {
     let phases = Phases::begin();
@@ -77,13 +77,14 @@ fn explore_graph(
 }
 
 /// The last step of the shortest path into the error state, in words.
-fn what_led_to_error(model: &Interpreter, path: &[Vec<u8>]) -> Result<String, Failure> {
+fn what_led_to_error(model: &Interpreter, path: &RowBuffer) -> Result<String, Failure> {
     let broken = |error| Failure::machine(format!("internal error: the path to the error state is broken: {error}"));
     // In a product the watcher's part stands behind the model's row.
-    let rows: Vec<Vec<u8>> = path.iter().map(|row| row[..model.row_bytes()].to_vec()).collect();
-    let steps = model.replay(&rows).map_err(broken)?;
-    let last = steps.last().ok_or_else(|| Failure::machine("internal error: the initial state is the error state"))?;
+    let mut rows = RowBuffer::new(model.row_bytes());
+    path.iter().for_each(|row| rows.push(&row[..model.row_bytes()]));
+    let last = model.last_step(rows.as_rows()).map_err(broken)?;
+    let last = last.ok_or_else(|| Failure::machine("internal error: the initial state is the error state"))?;
     let why = last.fault.map_or_else(|| "error".to_owned(), |fault| model.model().describe_fault(fault));
-    let moves = lariat_report::moves_text(&model.trace_moves(last));
-    Ok(format!("{why}, by {moves}, after {} steps", steps.len()))
+    let moves = lariat_report::moves_text(&model.trace_moves(&last));
+    Ok(format!("{why}, by {moves}, after {} steps", rows.len() - 1))
 }

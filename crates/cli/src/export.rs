@@ -39,7 +39,7 @@ pub fn export(exported: &Exported, file: &str) -> Result<(), Failure> {
     } else {
         exported.dot(&explicit)
     };
-    output::file(file, &text)
+    output::file(file, &mut |out| out.write_all(text.as_bytes()))
 }
 
 impl Exported<'_> {

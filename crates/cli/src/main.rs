@@ -26,6 +26,7 @@ mod engine;
 mod explore;
 mod export;
 mod failure;
+mod good_runs;
 mod liveness;
 mod load;
 mod ltl;

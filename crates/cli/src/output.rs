@@ -1,13 +1,21 @@
 //! Writing to the terminal. A reader that went away (`lariat ... | head`) is not an error.
 
 use crate::failure::{ExitStatus, Failure};
-use std::io::Write;
+use std::io::{self, BufWriter, Write};
+
+/// Writes something long, part by part.
+pub type Writing<'w> = dyn FnMut(&mut dyn Write) -> io::Result<()> + 'w;
 
 /// Writes text to standard output.
 pub fn text(text: &str) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+    stream(&mut |out| out.write_all(text.as_bytes()))
+}
+
+/// Writes something long to standard output.
+pub fn stream(write: &mut Writing<'_>) -> Result<(), Failure> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    match write(&mut out).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::machine(format!("cannot write to standard output: {error}")))
         }
         _ => Ok(()),
@@ -33,13 +41,14 @@ pub fn error(message: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{prefix}{message}");
 }
 
-/// Writes `contents` to a file, whole or not at all: a file with this name is either the old one or complete.
-pub fn file(path: &str, contents: &str) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| Failure::machine(format!("cannot write {path}: {error}"));
+/// Writes a file, whole or not at all: a file with this name is either the old one or complete.
+pub fn file(path: &str, write: &mut Writing<'_>) -> Result<(), Failure> {
+    let failed = |error: io::Error| Failure::machine(format!("cannot write {path}: {error}"));
     let temporary = format!("{path}.part");
-    let written = std::fs::File::create(&temporary).and_then(|mut file| {
-        file.write_all(contents.as_bytes())?;
-        file.sync_all()
+    let written = std::fs::File::create(&temporary).and_then(|file| {
+        let mut out = BufWriter::new(file);
+        write(&mut out)?;
+        out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
     });
     match written.and_then(|()| std::fs::rename(&temporary, path)) {
         Ok(()) => Ok(()),

@@ -48,7 +48,7 @@ fn judge_path(
         return Err(rejected("it has a loop, and only counterexamples to temporal properties have one".to_owned()));
     }
     let graph = Interpreter::new(&loaded.model, Vec::new());
-    let (rows, steps) = graph.retrace(trace).map_err(|error| rejected(error.to_string()))?;
+    let (rows, last_step) = graph.retrace(trace).map_err(|error| rejected(error.to_string()))?;
     let Some(property) = property else { return Ok(None) };
     let has_expression = matches!(property.kind, PropertyKind::Invariant | PropertyKind::Reach);
     let expression = match property.expression.as_str() {
@@ -58,9 +58,9 @@ fn judge_path(
         }
         text => Some(load::expression("the trace's property", text, loaded)?),
     };
-    let last = &rows[rows.len() - 1];
+    let last = rows.row(rows.len() - 1);
     graph
-        .violation(property.kind, expression.as_ref().map(|e| &e.expression), last, steps.last())
+        .violation(property.kind, expression.as_ref().map(|e| &e.expression), last, last_step.as_ref())
         .map(Some)
         .map_err(|error| rejected(error.to_string()))
 }
@@ -91,7 +91,7 @@ fn print(options: &ReplayOptions, trace: &Trace, what: Option<&str>) -> Result<(
         });
         return output::text(&format!("{object:#}\n"));
     }
-    output::text(&lariat_report::trace_text(trace))?;
+    output::stream(&mut |out| lariat_report::trace_text(trace, out))?;
     output::text(&match what {
         Some(what) => format!("\nreplayed: a counterexample of {} steps ({what})\n", trace.steps.len()),
         None => format!("\nreplayed: a walk of {} steps\n", trace.steps.len()),

@@ -7,6 +7,7 @@ use crate::{output, trace_file};
 use lariat_base::Random;
 use lariat_base::trace::Trace;
 use lariat_exec::{Interpreter, Step};
+use lariat_graph::{Graph, RowBuffer};
 use std::io::BufRead;
 
 pub fn simulate(options: &SimulateOptions) -> Result<ExitStatus, Failure> {
@@ -16,8 +17,8 @@ pub fn simulate(options: &SimulateOptions) -> Result<ExitStatus, Failure> {
     let rows =
         if options.interactive { interactive_walk(&graph, seed)? } else { random_walk(&graph, seed, options.steps) };
     let broken = |error| Failure::machine(format!("internal error: the walk cannot be replayed: {error}"));
-    let mut trace = graph.trace(&rows).map_err(broken)?;
-    if graph.steps(&rows[rows.len() - 1]).is_empty() {
+    let mut trace = graph.trace(rows.as_rows(), None).map_err(broken)?;
+    if graph.steps(last(&rows)).is_empty() {
         trace.what = "no process can move".to_owned();
     }
     match &options.trace {
@@ -34,18 +35,33 @@ fn clock_seed() -> u64 {
 }
 
 fn print_walk(trace: &Trace, seed: u64) -> Result<(), Failure> {
-    output::text(&format!("{}seed {seed}\n", lariat_report::trace_text(trace)))
+    output::stream(&mut |out| {
+        lariat_report::trace_text(trace, out)?;
+        writeln!(out, "seed {seed}")
+    })
 }
 
-fn random_walk(graph: &Interpreter, seed: u64, n_steps: u64) -> Vec<Vec<u8>> {
+/// A walk that has not begun.
+fn standing(graph: &Interpreter) -> RowBuffer {
+    let mut rows = RowBuffer::new(graph.row_bytes());
+    rows.push(&graph.initial_row());
+    rows
+}
+
+/// Where a walk is.
+fn last(rows: &RowBuffer) -> &[u8] {
+    rows.row(rows.len() - 1)
+}
+
+fn random_walk(graph: &Interpreter, seed: u64, n_steps: u64) -> RowBuffer {
     let mut random = Random::new(seed);
-    let mut rows = vec![graph.initial_row()];
+    let mut rows = standing(graph);
     for _ in 0..n_steps {
-        let mut steps = graph.steps(&rows[rows.len() - 1]);
+        let steps = graph.steps(last(&rows));
         if steps.is_empty() {
             break;
         }
-        rows.push(steps.swap_remove(random.below(steps.len())).target);
+        rows.push(&steps[random.below(steps.len())].target);
     }
     rows
 }
@@ -56,14 +72,14 @@ b       go back one step      s  show the whole state
 q       leave                 ?  this help
 ";
 
-fn interactive_walk(graph: &Interpreter, seed: u64) -> Result<Vec<Vec<u8>>, Failure> {
+fn interactive_walk(graph: &Interpreter, seed: u64) -> Result<RowBuffer, Failure> {
     let mut random = Random::new(seed);
-    let mut rows = vec![graph.initial_row()];
+    let mut rows = standing(graph);
     let mut lines = std::io::stdin().lock().lines();
     show_state(graph, &rows)?;
     loop {
-        let steps = graph.steps(&rows[rows.len() - 1]);
-        show_steps(graph, &rows[rows.len() - 1], &steps)?;
+        let steps = graph.steps(last(&rows));
+        show_steps(graph, last(&rows), &steps)?;
         output::text("> ")?;
         let line = match lines.next() {
             Some(Ok(line)) => line,
@@ -76,7 +92,7 @@ fn interactive_walk(graph: &Interpreter, seed: u64) -> Result<Vec<Vec<u8>>, Fail
             "s" | "state" => show_state(graph, &rows)?,
             "b" | "back" => {
                 if rows.len() > 1 {
-                    rows.pop();
+                    rows.truncate(rows.len() - 1);
                 }
                 show_state(graph, &rows)?;
             }
@@ -91,20 +107,20 @@ fn interactive_walk(graph: &Interpreter, seed: u64) -> Result<Vec<Vec<u8>>, Fail
     Ok(rows)
 }
 
-fn take(graph: &Interpreter, rows: &mut Vec<Vec<u8>>, step: &Step) -> Result<(), Failure> {
-    let before = graph.trace_state(&rows[rows.len() - 1], None);
+fn take(graph: &Interpreter, rows: &mut RowBuffer, step: &Step) -> Result<(), Failure> {
+    let before = graph.trace_state(last(rows), None);
     let after = graph.trace_state(&step.target, Some(step));
     let moves = graph.trace_moves(step);
     let mut text = format!("{:>4}  {}\n", rows.len(), lariat_report::moves_text(&moves));
     for line in lariat_report::changes(&graph.trace_variables(), &before, &after, &moves) {
         text.push_str(&format!("        {line}\n"));
     }
-    rows.push(step.target.clone());
+    rows.push(&step.target);
     output::text(&text)
 }
 
-fn show_state(graph: &Interpreter, rows: &[Vec<u8>]) -> Result<(), Failure> {
-    let state = graph.trace_state(&rows[rows.len() - 1], None);
+fn show_state(graph: &Interpreter, rows: &RowBuffer) -> Result<(), Failure> {
+    let state = graph.trace_state(last(rows), None);
     let values = lariat_report::state_text(&graph.trace_variables(), &state);
     output::text(&format!("state after {} steps\n{values}", rows.len() - 1))
 }

@@ -28,12 +28,12 @@ pub fn check_name(file: &str) -> Result<(), Failure> {
 
 /// Writes a trace in the form that the file's ending asks for.
 pub fn write(file: &str, trace: &Trace) -> Result<(), Failure> {
-    let contents = match format(file)? {
-        Format::Text => lariat_report::trace_text(trace),
-        Format::Itf => lariat_report::trace_itf(trace),
-        Format::Dot => lariat_report::trace_dot(trace),
-    };
-    output::file(file, &contents)
+    let format = format(file)?;
+    output::file(file, &mut |out| match format {
+        Format::Text => lariat_report::trace_text(trace, out),
+        Format::Itf => lariat_report::trace_itf(trace, out),
+        Format::Dot => lariat_report::trace_dot(trace, out),
+    })
 }
 
 /// The first trace goes to the file itself, further ones to files with their number before the ending.

@@ -184,3 +184,38 @@ fn options_that_do_not_go_together_are_refused() {
     check("peterson.mdve", &["--deadlock"], &["--shortest", "--algorithm", "part"]).expect(2);
     check("peterson.mdve", &["--deadlock"], &["--all"]).expect(2);
 }
+
+/// One counterexample, as long as there are states.
+const RING: &str = "process A {
+int a = 0, b = 0;
+state idle, run;
+init idle;
+trans
+idle -> run {},
+run -> run { guard a < 999; effect a = a + 1; },
+run -> run { guard a == 999 and b < 79; effect a = 0, b = b + 1; },
+run -> run { guard a == 999 and b == 79; effect a = 0, b = 0; };
+}
+system async;
+";
+
+#[test]
+fn a_very_long_counterexample_takes_little_memory() {
+    let folder = scratch("semi-ring");
+    let ring = common::write(&folder, "ring.dve", RING.as_bytes());
+    let trace = folder.join("trace.itf.json").display().to_string();
+    let traces = folder.join("all").display().to_string();
+    for how in [["--algorithm", "dac"].as_slice(), &["--shortest", "--trace", &trace], &["--all", "--trace", &traces]] {
+        let mut arguments = vec!["check", &ring, "--ltl", "G F A.idle", "--memory", "16MiB", "--json", "--quiet"];
+        arguments.extend(how);
+        let found = lariat(&arguments).expect(1).json();
+        let counterexample = &found["properties"][0]["counterexample"];
+        assert_eq!((&counterexample["prefix"], &counterexample["cycle"]), (&Value::from(1), &Value::from(80_000)));
+        let peak = found["memory"]["peak"].as_u64().unwrap();
+        assert!(peak <= 48 << 20, "{how:?}: {peak} bytes");
+    }
+    // What was written step by step is the counterexample.
+    lariat(&["replay", &ring, &trace, "--json", "--quiet"]).expect(0);
+    let all = std::fs::read(folder.join("all").join("cycle-1.itf.json")).unwrap();
+    assert!(all == std::fs::read(&trace).unwrap());
+}

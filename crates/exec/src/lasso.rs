@@ -12,7 +12,7 @@ use lariat_graph::{Graph, GraphError, RowBuffer, Watcher, accepts};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     /// The rows, each loop once.
-    pub rows: Vec<Vec<u8>>,
+    pub rows: RowBuffer,
     /// Where the last row leads back to.
     pub loop_to: usize,
 }
@@ -20,18 +20,21 @@ pub struct Run {
 impl Run {
     /// The run that goes through `prefix` and then through `cycle` again and again, in its shortest form: it may be that the loop goes round
     /// several times while the watcher goes round once, and that the last steps before the loop are already like those of the loop.
-    pub fn new(mut prefix: Vec<Vec<u8>>, mut cycle: Vec<Vec<u8>>) -> Self {
+    pub fn new(mut prefix: RowBuffer, mut cycle: RowBuffer) -> Self {
         let n = cycle.len();
-        let repeats = |period: &usize| n.is_multiple_of(*period) && (*period..n).all(|i| cycle[i] == cycle[i - period]);
+        let rows = |from, to| &cycle.as_rows().bytes()[from * cycle.width()..to * cycle.width()];
+        let repeats = |period: &usize| n.is_multiple_of(*period) && rows(*period, n) == rows(0, n - period);
         if let Some(period) = (1..=n).find(repeats) {
             cycle.truncate(period);
         }
-        while !prefix.is_empty() && prefix.last() == cycle.last() {
-            prefix.pop();
-            cycle.rotate_right(1);
+        let again = cycle.iter().rev().cycle();
+        let n_like_loop = prefix.iter().rev().zip(again).take_while(|(before, last)| before == last).count();
+        prefix.truncate(prefix.len() - n_like_loop);
+        if !cycle.is_empty() {
+            cycle.rotate_left((cycle.len() - n_like_loop % cycle.len()) % cycle.len());
         }
         let loop_to = prefix.len();
-        prefix.extend(cycle);
+        prefix.extend(cycle.as_rows());
         Self { rows: prefix, loop_to }
     }
 
@@ -39,17 +42,12 @@ impl Run {
     pub fn cycle(&self) -> usize {
         self.rows.len() - self.loop_to
     }
-
-    /// The rows, and the first row of the loop once more: the path on which the loop is closed.
-    fn closed(&self) -> Vec<Vec<u8>> {
-        self.rows.iter().chain(self.rows.get(self.loop_to)).cloned().collect()
-    }
 }
 
 impl Interpreter<'_> {
     /// Whether the run stays in a deadlock for ever.
     pub fn ends_in_deadlock(&self, run: &Run) -> bool {
-        run.cycle() == 1 && self.stutters(&run.rows[run.loop_to])
+        run.cycle() == 1 && self.stutters(run.rows.row(run.loop_to))
     }
 
     /// Whether nothing can move in a row, other than the error state, so that it counts as staying there.
@@ -59,8 +57,7 @@ impl Interpreter<'_> {
 
     /// A run as a trace whose last state is that to which the loop returns.
     pub fn run_trace(&self, run: &Run) -> Result<Trace, ReplayError> {
-        let trace = self.trace(&run.closed())?;
-        Ok(Trace { loop_to: Some(run.loop_to), ..trace })
+        self.trace(run.rows.as_rows(), Some(run.loop_to))
     }
 
     /// The run that a stored trace shows, if it is one of the model.
@@ -68,10 +65,11 @@ impl Interpreter<'_> {
         let not = |why: &str| ReplayError::NotViolated(why.to_owned());
         let loop_to = trace.loop_to.ok_or_else(|| not("it has no loop, and only infinite runs are judged"))?;
         let (mut rows, _) = self.retrace(trace)?;
-        let last = rows.pop();
-        if loop_to >= rows.len() || last.as_ref() != Some(&rows[loop_to]) {
+        let last = rows.len() - 1;
+        if loop_to >= last || rows.row(last) != rows.row(loop_to) {
             return Err(not(&format!("its last state is not the same as state {loop_to}, to which it returns")));
         }
+        rows.truncate(last);
         Ok(Run { rows, loop_to })
     }
 
@@ -90,13 +88,12 @@ impl Interpreter<'_> {
     }
 
     fn accepted(&self, watcher: &dyn Watcher, run: &Run) -> Result<bool, GraphError> {
-        let mut rows = RowBuffer::new(self.row_bytes());
-        run.rows.iter().for_each(|row| rows.push(row));
+        let rows = run.rows.as_rows();
         let mut labels = Vec::new();
         if watcher.reads_labels() {
-            self.expander().labels(rows.as_rows(), &mut labels)?;
+            self.expander().labels(rows, &mut labels)?;
         }
-        accepts(watcher, rows.as_rows(), &labels, run.loop_to)
+        accepts(watcher, rows, &labels, run.loop_to)
     }
 }
 
@@ -105,9 +102,13 @@ mod tests {
     use super::*;
 
     fn run(prefix: &[u8], cycle: &[u8]) -> (Vec<u8>, usize) {
-        let rows = |bytes: &[u8]| bytes.iter().map(|b| vec![*b]).collect();
+        let rows = |bytes: &[u8]| {
+            let mut rows = RowBuffer::new(1);
+            bytes.iter().for_each(|byte| rows.push(&[*byte]));
+            rows
+        };
         let run = Run::new(rows(prefix), rows(cycle));
-        (run.rows.concat(), run.loop_to)
+        (run.rows.as_rows().bytes().to_vec(), run.loop_to)
     }
 
     #[test]
@@ -117,6 +118,7 @@ mod tests {
         assert_eq!(run(&[0, 3], &[2, 3, 2, 3]), (vec![0, 3, 2], 1));
         assert_eq!(run(&[2, 3], &[2, 3]), (vec![2, 3], 0));
         assert_eq!(run(&[0, 5, 5], &[5, 5]), (vec![0, 5], 1));
+        assert_eq!(run(&[0, 3, 4, 2, 3, 4], &[2, 3, 4]), (vec![0, 3, 4, 2], 1));
         assert_eq!(run(&[], &[1, 2, 1]), (vec![1, 2, 1], 0));
     }
 }

@@ -3,7 +3,8 @@
 use crate::interpreter::{Interpreter, Step};
 use crate::labels::failed_assertions;
 use lariat_base::outcome::PropertyKind;
-use lariat_base::trace::{Move, Trace, TraceState, TraceStep, TraceValue, TraceVariable};
+use lariat_base::trace::{Move, Trace, TraceState, TraceStep, TraceSteps, TraceValue, TraceVariable};
+use lariat_graph::{Graph, RowBuffer, Rows};
 use lariat_model::{Communication, Variable, VariableKind};
 use std::fmt;
 
@@ -109,58 +110,65 @@ impl Interpreter<'_> {
         steps.into_iter().find(|step| step.target == to)
     }
 
-    /// Finds the steps of a path of rows, which is at the same time the proof that it is a path. Where nothing can move, a path may
-    /// stay; that is a step without moves.
-    pub fn replay(&self, rows: &[Vec<u8>]) -> Result<Vec<Step>, ReplayError> {
-        if rows.first().is_none_or(|row| *row != self.initial_row()) {
+    /// Finds the steps of a path of rows, which is at the same time the proof that it is a path, and calls `see` with each. Where nothing can move, a path may
+    /// stay; that is a step without moves. With `loop_to` there is one more step, from the last row to that one.
+    pub fn replay(&self, rows: Rows<'_>, loop_to: Option<usize>, see: &mut dyn FnMut(Step)) -> Result<(), ReplayError> {
+        if rows.iter().next().is_none_or(|row| row != self.initial_row()) {
             return Err(ReplayError::NotInitial);
         }
-        rows.windows(2)
-            .enumerate()
-            .map(|(state, pair)| self.step_to(&pair[0], &pair[1]).ok_or(ReplayError::NoSuchStep { state }))
-            .collect()
+        let targets = rows.iter().skip(1).chain(loop_to.map(|place| rows.row(place)));
+        for (state, (from, to)) in rows.iter().zip(targets).enumerate() {
+            see(self.step_to(from, to).ok_or(ReplayError::NoSuchStep { state })?);
+        }
+        Ok(())
+    }
+
+    /// The last step of a path, none if it has but one row.
+    pub fn last_step(&self, rows: Rows<'_>) -> Result<Option<Step>, ReplayError> {
+        let mut last = None;
+        self.replay(rows, None, &mut |step| last = Some(step))?;
+        Ok(last)
     }
 
     /// Follows a stored trace from the initial state: every move must be one of the model's, and every state what it
-    /// leads to. Returns the rows and steps.
-    pub fn retrace(&self, trace: &Trace) -> Result<(Vec<Vec<u8>>, Vec<Step>), ReplayError> {
-        let mut rows = vec![self.initial_row()];
-        let mut steps = Vec::new();
-        if trace.variables != self.trace_variables() || trace.initial != self.trace_state(&rows[0], None) {
+    /// leads to. Returns the rows and the last step.
+    pub fn retrace(&self, trace: &Trace) -> Result<(RowBuffer, Option<Step>), ReplayError> {
+        let mut rows = RowBuffer::new(self.row_bytes());
+        rows.push(&self.initial_row());
+        let mut last = None;
+        if trace.variables != self.trace_variables() || trace.initial != self.trace_state(rows.row(0), None) {
             return Err(ReplayError::NotInitial);
         }
         for (state, wanted) in trace.steps.iter().enumerate() {
-            let mut possible = self.steps(&rows[state]);
+            let mut possible = self.steps(rows.row(state));
             if wanted.moves.is_empty() && trace.loop_to.is_some() {
-                possible.extend(self.step_to(&rows[state], &rows[state]));
+                possible.extend(self.step_to(rows.row(state), rows.row(state)));
             }
             let found = possible.into_iter().find(|step| {
                 self.trace_moves(step) == wanted.moves && self.trace_state(&step.target, Some(step)) == wanted.state
             });
             let step = found.ok_or(ReplayError::NoSuchStep { state })?;
-            rows.push(step.target.clone());
-            steps.push(step);
+            rows.push(&step.target);
+            last = Some(step);
         }
-        Ok((rows, steps))
+        Ok((rows, last))
     }
 
-    /// A path as a trace.
-    pub fn trace(&self, rows: &[Vec<u8>]) -> Result<Trace, ReplayError> {
-        let steps = self.replay(rows)?;
+    /// A path as a trace; with `loop_to` one whose last state is the one that the loop returns to.
+    pub fn trace(&self, rows: Rows<'_>, loop_to: Option<usize>) -> Result<Trace, ReplayError> {
+        let mut steps = TraceSteps::default();
+        self.replay(rows, loop_to, &mut |step| {
+            let state = self.trace_state(&step.target, Some(&step));
+            steps.push(&TraceStep { moves: self.trace_moves(&step), state });
+        })?;
         Ok(Trace {
             model: self.model.file.clone(),
             property: None,
             what: String::new(),
             variables: self.trace_variables(),
-            initial: self.trace_state(&rows[0], None),
-            steps: steps
-                .iter()
-                .map(|step| TraceStep {
-                    moves: self.trace_moves(step),
-                    state: self.trace_state(&step.target, Some(step)),
-                })
-                .collect(),
-            loop_to: None,
+            initial: self.trace_state(rows.row(0), None),
+            steps,
+            loop_to,
         })
     }
 

@@ -33,8 +33,7 @@ fn judge(graph: &Interpreter, watcher: &dyn Watcher, deadlocks: DeadlockRuns) ->
     let all = explore(&product);
     let found = lasso(&product, watcher.strength());
     if let Some(lasso) = &found.lasso {
-        let rows = |rows: &[Vec<u8>]| rows.iter().map(|row| product.model_row(row).to_vec()).collect();
-        let run = Run::new(rows(&lasso.prefix), rows(&lasso.cycle));
+        let run = Run::new(product.model_rows(&lasso.prefix), product.model_rows(&lasso.cycle));
         let trace = graph.run_trace(&run).expect("a run of the model");
         graph.run_violation(watcher, &run).expect("a run that the automaton accepts");
         assert_eq!(graph.retrace_run(&trace), Ok(run));

@@ -121,8 +121,7 @@ fn products_are_as_the_definition_says() {
             let searched = lasso(&product, watcher.strength());
             assert_eq!(searched.lasso.is_some(), expected, "seed {seed}");
             if let Some(lasso) = searched.lasso {
-                let rows = |rows: &[Vec<u8>]| rows.iter().map(|row| product.model_row(row).to_vec()).collect();
-                let run = Run::new(rows(&lasso.prefix), rows(&lasso.cycle));
+                let run = Run::new(product.model_rows(&lasso.prefix), product.model_rows(&lasso.cycle));
                 model.run_violation(&watcher, &run).expect("an accepted run");
                 let trace = model.run_trace(&run).expect("a run of the model");
                 assert_eq!(model.retrace_run(&trace), Ok(run));

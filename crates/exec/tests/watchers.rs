@@ -121,8 +121,7 @@ fn property_processes_see_the_variables_that_a_search_has_packed() {
     let product = Product::new(&model, &property, DeadlockRuns::Stutter);
     let found = lasso(&product, Strength::Strong);
     let lasso = found.lasso.unwrap();
-    let rows = |rows: &[Vec<u8>]| rows.iter().map(|row| product.model_row(row).to_vec()).collect();
-    let run = Run::new(rows(&lasso.prefix), rows(&lasso.cycle));
+    let run = Run::new(product.model_rows(&lasso.prefix), product.model_rows(&lasso.cycle));
     // The system itself goes round in four steps; what the property does on the way is not part of the run.
     assert_eq!((run.loop_to, run.cycle()), (0, 4));
     assert_eq!(model.run_violation(&property, &run).unwrap(), "after 0 steps the run repeats 4 steps for ever");
@@ -180,16 +179,18 @@ fn runs_that_are_allowed_or_are_none_are_told_apart() {
     let automaton = not_infinitely_often("P.a");
     let model = Interpreter::new(&loaded.model, labels(&automaton, &loaded));
     let watcher = AutomatonWatcher::new(&automaton);
-    let mut rows = vec![model.initial_row()];
-    for _ in 0..2 {
-        rows.push(model.steps(&rows[rows.len() - 1])[0].target.clone());
+    let mut rows = RowBuffer::new(model.row_bytes());
+    rows.push(&model.initial_row());
+    for last in 0..2 {
+        let target = model.steps(rows.row(last))[0].target.clone();
+        rows.push(&target);
     }
     let good = Run { rows: rows.clone(), loop_to: 2 };
     assert!(model.ends_in_deadlock(&good));
     let what = model.run_violation(&watcher, &good).unwrap();
     assert_eq!(what, "after 2 steps there is a deadlock, which counts as staying there for ever");
     let trace = model.run_trace(&good).unwrap();
-    assert!(trace.steps[2].moves.is_empty());
+    assert!(trace.steps.from(2).next().unwrap().moves.is_empty());
     assert_eq!((trace.loop_to, trace.steps.len()), (Some(2), 3));
     // The loop is not closed by a transition.
     assert!(model.run_trace(&Run { rows: rows.clone(), loop_to: 1 }).is_err());
@@ -202,5 +203,5 @@ fn runs_that_are_allowed_or_are_none_are_told_apart() {
     assert!(model.run_violation(&AutomatonWatcher::new(&fine), &good).is_err());
     let mut initial = RowBuffer::new(model.row_bytes());
     model.initial(&mut initial);
-    assert_eq!(initial.row(0), good.rows[0]);
+    assert_eq!(initial.row(0), good.rows.row(0));
 }

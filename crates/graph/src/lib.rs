@@ -40,19 +40,22 @@
 //! |---|---|
 //! | automata that judge the infinite paths of a graph | `watcher.rs`, `automaton.rs` |
 //! | a graph with a watcher beside it | `product.rs` |
+//! | whether a watcher accepts a path | `accepts.rs` |
 //! | components of small graphs | `components.rs` |
 
+mod accepts;
 mod automaton;
 mod components;
 mod product;
 mod watcher;
 
+pub use accepts::accepts;
 pub use automaton::{AutomatonWatcher, strength_of, strength_of_automaton};
 pub use components::{Components, components};
 pub use lariat_base::rows::{Edges, RowBuffer, Rows};
 pub use lariat_ltl::Strength;
 pub use product::{DeadlockRuns, Product};
-pub use watcher::{Mover, Watcher, accepts};
+pub use watcher::{Mover, Watcher};
 
 use std::fmt;
 

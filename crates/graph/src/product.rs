@@ -44,6 +44,13 @@ impl<'g> Product<'g> {
     pub fn model_row<'r>(&self, row: &'r [u8]) -> &'r [u8] {
         &row[..self.model_bytes]
     }
+
+    /// The model's part of rows.
+    pub fn model_rows(&self, rows: &RowBuffer) -> RowBuffer {
+        let mut model_rows = RowBuffer::new(self.model_bytes);
+        rows.iter().for_each(|row| model_rows.push(self.model_row(row)));
+        model_rows
+    }
 }
 
 impl Graph for Product<'_> {

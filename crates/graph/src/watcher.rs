@@ -6,10 +6,8 @@
 //!
 //! [`crate::AutomatonWatcher`] is a watcher made of an explicit automaton. A property process of a model is another.
 
-use crate::components::components;
-use crate::{GraphError, RowBuffer, Rows};
+use crate::{GraphError, RowBuffer};
 use lariat_ltl::Strength;
-use std::collections::HashMap;
 
 /// A Büchi automaton that watches a graph.
 pub trait Watcher: Sync {
@@ -47,36 +45,4 @@ pub trait Mover: Send {
     /// Appends the parts that a watcher in `part` can move to, judged by the state looked at last: one for each way, always in the
     /// same order.
     fn moves(&mut self, part: &[u8], out: &mut RowBuffer) -> Result<(), GraphError>;
-}
-
-/// Whether the watcher accepts the path that goes through `rows` and then from `rows[loop_to]` on again and again. `labels` are
-/// the rows' labels, if the watcher reads them.
-///
-/// This is a second opinion on what a search found: it needs the path alone, and not the moves that the watcher made along it.
-pub fn accepts(watcher: &dyn Watcher, rows: Rows<'_>, labels: &[u64], loop_to: usize) -> Result<bool, GraphError> {
-    let mut mover = watcher.mover();
-    let mut numbers: HashMap<(usize, Vec<u8>), u32> = HashMap::new();
-    let mut nodes: Vec<(usize, Vec<u8>)> = Vec::new();
-    let mut number = |node: (usize, Vec<u8>), nodes: &mut Vec<(usize, Vec<u8>)>| {
-        *numbers.entry(node).or_insert_with_key(|node| {
-            nodes.push(node.clone());
-            nodes.len() as u32 - 1
-        })
-    };
-    let mut parts = RowBuffer::new(watcher.part_bytes());
-    watcher.initial(&mut parts);
-    for part in parts.as_rows().iter() {
-        number((0, part.to_vec()), &mut nodes);
-    }
-    let mut successors: Vec<Vec<u32>> = Vec::new();
-    while let Some((position, part)) = nodes.get(successors.len()).cloned() {
-        mover.look(rows.row(position), labels.get(position).copied().unwrap_or(0));
-        parts.clear();
-        mover.moves(&part, &mut parts)?;
-        let next = if position + 1 < rows.len() { position + 1 } else { loop_to };
-        successors.push(parts.as_rows().iter().map(|part| number((next, part.to_vec()), &mut nodes)).collect());
-    }
-    let found = components(&successors);
-    let on_cycle = |node: usize| found.cyclic[found.of[node] as usize];
-    Ok(nodes.iter().enumerate().any(|(node, (_, part))| watcher.is_accepting(part) && on_cycle(node)))
 }

@@ -7,32 +7,52 @@
 use lariat_base::outcome::PropertyKind;
 use lariat_base::trace::{Move, Trace, TraceProperty, TraceState, TraceStep, TraceValue, TraceVariable};
 use serde_json::{Map, Value, json};
+use std::io::{self, Write};
 
-/// The trace as ITF.
-pub fn trace_itf(trace: &Trace) -> String {
+/// Writes the trace as ITF.
+pub fn trace_itf(trace: &Trace, out: &mut dyn Write) -> io::Result<()> {
     let property = trace.property.as_ref().map(|p| match &p.automaton {
         None => json!({"kind": p.kind.word(), "expression": p.expression}),
         Some(text) => json!({"kind": p.kind.word(), "expression": p.expression, "automaton": text}),
     });
     let locations: Vec<&str> = trace.variables.iter().filter(|v| v.is_location).map(|v| v.name.as_str()).collect();
-    let mut states = vec![state(trace, 0, &[], &trace.initial)];
-    states.extend(trace.steps.iter().enumerate().map(|(i, step)| state(trace, i + 1, &step.moves, &step.state)));
-    let mut object = json!({
-        "#meta": {
-            "format": "ITF",
-            "description": "created by lariat",
-            "model": trace.model,
-            "property": property,
-            "what": trace.what,
-            "locations": locations,
-        },
-        "vars": trace.variables.iter().map(|v| v.name.as_str()).collect::<Vec<_>>(),
-        "states": states,
+    let meta = json!({
+        "format": "ITF",
+        "description": "created by lariat",
+        "model": trace.model,
+        "property": property,
+        "what": trace.what,
+        "locations": locations,
     });
-    if let (Some(to), Some(fields)) = (trace.loop_to, object.as_object_mut()) {
-        fields.insert("loop".to_owned(), json!(to));
+    let names: Vec<&str> = trace.variables.iter().map(|v| v.name.as_str()).collect();
+    write!(out, "{{\n  \"#meta\": ")?;
+    indented(&meta, 2, out)?;
+    write!(out, ",\n  \"vars\": ")?;
+    indented(&json!(names), 2, out)?;
+    // There may be many states, so each is made when it is written.
+    write!(out, ",\n  \"states\": [\n    ")?;
+    indented(&state(trace, 0, &[], &trace.initial), 4, out)?;
+    for (i, step) in trace.steps.iter().enumerate() {
+        write!(out, ",\n    ")?;
+        indented(&state(trace, i + 1, &step.moves, &step.state), 4, out)?;
     }
-    format!("{object:#}\n")
+    write!(out, "\n  ]")?;
+    if let Some(to) = trace.loop_to {
+        write!(out, ",\n  \"loop\": {to}")?;
+    }
+    writeln!(out, "\n}}")
+}
+
+/// Writes a value on several lines, of which all but the first are indented by this much more. Line breaks inside of texts are escaped, so there are no others.
+fn indented(value: &Value, indent: usize, out: &mut dyn Write) -> io::Result<()> {
+    let text = format!("{value:#}");
+    for (i, line) in text.split('\n').enumerate() {
+        match i {
+            0 => write!(out, "{line}")?,
+            _ => write!(out, "\n{:indent$}{line}", "")?,
+        }
+    }
+    Ok(())
 }
 
 fn state(trace: &Trace, index: usize, moves: &[Move], state: &TraceState) -> Value {
@@ -222,30 +242,52 @@ mod tests {
             what: "the invariant is false".to_owned(),
             variables: vec![variable("x", false), variable("a", false), variable("P", true)],
             initial: values(0, &[1, 2], "q"),
-            steps: vec![step("q", "r", values(-3, &[], "r")), step("r", "q", TraceState::Error("1/0".to_owned()))],
+            steps: [step("q", "r", values(-3, &[], "r")), step("r", "q", TraceState::Error("1/0".to_owned()))]
+                .into_iter()
+                .collect(),
             loop_to: None,
         }
+    }
+
+    fn itf(trace: &Trace) -> String {
+        let mut text = Vec::new();
+        trace_itf(trace, &mut text).unwrap();
+        String::from_utf8(text).unwrap()
     }
 
     #[test]
     fn what_is_written_is_read_back() {
         let mut trace = example();
-        assert_eq!(read_itf(&trace_itf(&trace)), Ok(trace.clone()));
+        assert_eq!(read_itf(&itf(&trace)), Ok(trace.clone()));
         trace.loop_to = Some(1);
-        trace.steps[1].moves.clear();
+        let mut steps: Vec<TraceStep> = trace.steps.iter().collect();
+        steps[1].moves.clear();
+        trace.steps = steps.into_iter().collect();
         trace.property = Some(TraceProperty {
             kind: PropertyKind::Automaton,
             expression: "a.hoa".to_owned(),
             automaton: Some("HOA: v1\n".to_owned()),
         });
-        assert_eq!(read_itf(&trace_itf(&trace)), Ok(trace.clone()));
+        assert_eq!(read_itf(&itf(&trace)), Ok(trace.clone()));
         trace.property = None;
-        assert_eq!(read_itf(&trace_itf(&trace)), Ok(trace));
+        assert_eq!(read_itf(&itf(&trace)), Ok(trace));
+    }
+
+    #[test]
+    fn it_is_json_as_it_is_printed_elsewhere() {
+        for mut trace in [example(), Trace { loop_to: Some(1), ..example() }] {
+            for variables in [trace.variables.clone(), Vec::new()] {
+                trace.variables = variables;
+                let text = itf(&trace);
+                let value: Value = serde_json::from_str(&text).unwrap();
+                assert_eq!(text, format!("{value:#}\n"));
+            }
+        }
     }
 
     #[test]
     fn broken_traces_are_refused() {
-        let good = trace_itf(&example());
+        let good = itf(&example());
         for (from, to) in
             [("\"vars\"", "\"wars\""), ("\"index\": 1", "\"index\": 2"), ("-3", "\"-3\""), ("\"x\": 0,", "")]
         {

@@ -1,4 +1,5 @@
-//! Outcomes and traces in the forms that people and programs read. Nothing here prints or opens files.
+//! Outcomes and traces in the forms that people and programs read. Nothing here prints or opens files. Traces may be long, so they are written to
+//! whatever takes them, step by step.
 //!
 //! | form | file |
 //! |---|---|

@@ -1,29 +1,29 @@
 //! A trace for people: who moved, from where to where, by which line, and what changed.
 
 use lariat_base::trace::{Move, Trace, TraceState, TraceValue, TraceVariable};
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::{self, Write};
 
-/// The whole trace.
-pub fn trace_text(trace: &Trace) -> String {
-    let mut out = String::new();
-    let _ = writeln!(out, "{}", heading(trace));
-    let _ = writeln!(out, "   0  initial state");
-    out.push_str(&state_text(&trace.variables, &trace.initial));
-    let mut before = &trace.initial;
+/// Writes the whole trace.
+pub fn trace_text(trace: &Trace, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", heading(trace))?;
+    writeln!(out, "   0  initial state")?;
+    out.write_all(state_text(&trace.variables, &trace.initial).as_bytes())?;
+    let mut before = trace.initial.clone();
     for (i, step) in trace.steps.iter().enumerate() {
-        let _ = writeln!(out, "{:>4}  {}", i + 1, moves_text(&step.moves));
-        for line in changes(&trace.variables, before, &step.state, &step.moves) {
-            let _ = writeln!(out, "        {line}");
+        writeln!(out, "{:>4}  {}", i + 1, moves_text(&step.moves))?;
+        for line in changes(&trace.variables, &before, &step.state, &step.moves) {
+            writeln!(out, "        {line}")?;
         }
-        before = &step.state;
+        before = step.state;
     }
     if let Some(to) = trace.loop_to {
-        let _ = writeln!(out, "      this is state {to} again, and from there on everything is repeated");
+        writeln!(out, "      this is state {to} again, and from there on everything is repeated")?;
     }
     if !trace.what.is_empty() {
-        let _ = writeln!(out, "   => {}", trace.what);
+        writeln!(out, "   => {}", trace.what)?;
     }
-    out
+    Ok(())
 }
 
 fn heading(trace: &Trace) -> String {

@@ -202,7 +202,7 @@ impl<'s> Search<'_, 's> {
         let cycle = shortest_path(states, from.as_rows(), number, &mut visited)?;
         let (initial, numbers) = states.initial()?;
         let prefix = match numbers.contains(&number) {
-            true => Vec::new(),
+            true => RowBuffer::new(seed.len()),
             false => shortest_path(states, initial.as_rows(), number, &mut visited)?,
         };
         Ok(Lasso { prefix, cycle })

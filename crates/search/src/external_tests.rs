@@ -231,7 +231,7 @@ fn check_paths(algorithm: &Algorithm, graph: &RandomGraph, reference: &ExplicitG
         let nearest = nearest(graph, reference, *goal);
         assert_eq!(path.is_some(), nearest.is_some(), "{what}");
         let Some(path) = path else { continue };
-        let number = |row: &Vec<u8>| reference.rows.iter().position(|r| r == row).expect("a reachable state");
+        let number = |row: &[u8]| reference.rows.iter().position(|r| r == row).expect("a reachable state");
         let numbers: Vec<usize> = path.iter().map(number).collect();
         assert!(numbers[0] < reference.n_initial, "{what}: begins at an initial state");
         for pair in numbers.windows(2) {

@@ -58,7 +58,7 @@ pub fn find_lasso(graph: &dyn Graph, context: &Context) -> Result<LassoSearch, S
         error_reached: explored.error_reached,
         complete: explored.complete && path.is_none(),
         limit: if path.is_some() { None } else { explored.limit },
-        lasso: path.map(|path| pairs.lasso(&path)),
+        lasso: path.map(|path| pairs.lasso(path.as_rows())),
         stored_bytes: explored.stored_bytes,
     })
 }
@@ -100,12 +100,16 @@ impl Pairs<'_> {
     }
 
     /// The lasso that a path to a pair of equal states shows.
-    fn lasso(&self, path: &[Vec<u8>]) -> Lasso {
-        let state = |row: &Vec<u8>| row[..self.width].to_vec();
+    fn lasso(&self, path: Rows<'_>) -> Lasso {
+        let states = |rows: Rows<'_>| {
+            let mut states = RowBuffer::new(self.width);
+            rows.iter().for_each(|row| states.push(&row[..self.width]));
+            states
+        };
         // The last state that remembers nothing is the accepting one; the last of all is that one again.
         let begin = path.iter().rposition(|row| self.remembered(row).is_none()).unwrap_or(0);
-        let end = path.len() - 1;
-        Lasso { prefix: path[..begin].iter().map(state).collect(), cycle: path[begin..end].iter().map(state).collect() }
+        let (prefix, cycle) = path.split_at(path.len() - 1).0.split_at(begin);
+        Lasso { prefix: states(prefix), cycle: states(cycle) }
     }
 }
 

@@ -11,9 +11,9 @@ use lariat_storage::{BudgetedVec, Manifest, RowId, RowTable, RowWriter, TableFul
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lasso {
     /// The rows before the loop; the first one is initial. Empty where the loop begins in an initial state.
-    pub prefix: Vec<Vec<u8>>,
+    pub prefix: RowBuffer,
     /// The rows of the loop, at least one; an edge leads from the last to the first.
-    pub cycle: Vec<Vec<u8>>,
+    pub cycle: RowBuffer,
 }
 
 /// What a search for an accepting cycle found.
@@ -133,8 +133,10 @@ impl<'n, T: Copy> Numbered<'n, T> {
         self.table.row(state)
     }
 
-    pub(crate) fn rows(&self, states: &[RowId]) -> Vec<Vec<u8>> {
-        states.iter().map(|state| self.row(*state).to_vec()).collect()
+    pub(crate) fn rows(&self, states: &[RowId]) -> RowBuffer {
+        let mut rows = RowBuffer::new(self.graph.row_bytes());
+        states.iter().for_each(|state| rows.push(self.row(*state)));
+        rows
     }
 
     /// All states there are with their values, while nobody asks for successors.

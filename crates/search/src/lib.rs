@@ -75,7 +75,7 @@ pub use lasso::{Lasso, LassoSearch};
 
 use lariat_base::{BudgetExceeded, Event, Limit, MemoryBudget, Observer, StopSignal};
 use lariat_disk::Disk;
-use lariat_graph::GraphError;
+use lariat_graph::{GraphError, RowBuffer};
 use lariat_storage::StorageError;
 use std::fmt;
 
@@ -141,7 +141,7 @@ pub struct Exploration {
     /// Whether the error state was reached.
     pub error_reached: bool,
     /// For each goal the shortest path to a state that meets it, initial state and goal included.
-    pub paths: Vec<Option<Vec<Vec<u8>>>>,
+    pub paths: Vec<Option<RowBuffer>>,
     /// Why the search ended before it had seen everything; none if it saw everything or met all goals.
     pub limit: Option<Limit>,
     /// Whether every reachable state was expanded.

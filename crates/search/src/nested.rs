@@ -272,9 +272,9 @@ impl<'s, S: Visited> Nested<'s, S> {
     /// The path to the seed, and the way from it back to it.
     fn lasso(&self) -> Result<Lasso, SearchError> {
         let width = self.graph.row_bytes();
-        let (mut prefix, mut cycle) = (Vec::new(), Vec::new());
-        self.stacks[0].for_each(|entry| prefix.push(entry[..width].to_vec()))?;
-        self.stacks[1].for_each(|entry| cycle.push(entry[..width].to_vec()))?;
+        let (mut prefix, mut cycle) = (RowBuffer::new(width), RowBuffer::new(width));
+        self.stacks[0].for_each(|entry| prefix.push(&entry[..width]))?;
+        self.stacks[1].for_each(|entry| cycle.push(&entry[..width]))?;
         Ok(Lasso { prefix, cycle })
     }
 

@@ -283,19 +283,19 @@ impl<'s> Search<'s> {
     }
 
     /// The path to a state, found backwards by the hashes of the states that states were found from.
-    fn rebuild_path(&mut self, hit: Hit) -> Result<Vec<Vec<u8>>, SearchError> {
+    fn rebuild_path(&mut self, hit: Hit) -> Result<RowBuffer, SearchError> {
         self.begin_phase("path");
         let graph = self.tally.graph;
         let mut initial = RowBuffer::new(graph.row_bytes());
         graph.initial(&mut initial);
         let mut expander = graph.expander();
         let mut edges = batch_edges(graph, self.tally.context);
-        let mut path = Vec::new();
+        let mut path = RowBuffer::new(graph.row_bytes());
         let hash = hash_row(&hit.row);
         let mut next = self.partitions.find(hash, |row| Ok(row == hit.row))?;
         while let Some((row, parent)) = next.take() {
             let is_initial = initial.as_rows().iter().any(|other| other == row);
-            path.push(row);
+            path.push(&row);
             if is_initial {
                 path.reverse();
                 return Ok(path);
@@ -303,7 +303,7 @@ impl<'s> Search<'s> {
             if path.len() as u64 > self.tally.states() {
                 break;
             }
-            let target = &path[path.len() - 1];
+            let target = path.row(path.len() - 1);
             next = self.partitions.find(parent, |row| {
                 Ok(source_of(&mut *expander, Rows::new(row, row.len()), target, &mut edges)?.is_some())
             })?;

@@ -10,7 +10,7 @@ use crate::expansion::{BATCH_ROWS, batch_edges};
 use crate::tally::{Hit, Tally};
 use crate::{Context, Exploration, Extent, Goal, SearchError, ebfs, ram};
 use lariat_base::Limit;
-use lariat_graph::{Edges, Expander, Graph, Rows};
+use lariat_graph::{Edges, Expander, Graph, RowBuffer, Rows};
 use lariat_storage::Manifest;
 
 /// Where the states of each level are.
@@ -24,8 +24,14 @@ pub(crate) trait Levels {
 }
 
 /// For each goal that was met, the state that meets it: the path is still to be found.
-pub(crate) fn met_goals(tally: &Tally) -> Vec<Option<Vec<Vec<u8>>>> {
-    tally.take_hits().into_iter().map(|hit| hit.map(|hit| vec![hit.row])).collect()
+pub(crate) fn met_goals(tally: &Tally) -> Vec<Option<RowBuffer>> {
+    tally.take_hits().into_iter().map(|hit| hit.map(|hit| path_of_one(&hit.row))).collect()
+}
+
+fn path_of_one(row: &[u8]) -> RowBuffer {
+    let mut path = RowBuffer::new(row.len());
+    path.push(row);
+    path
 }
 
 /// Finds a nearest state for each goal that was met, and the path to it, now that the memory is free again: most are not far away.
@@ -58,18 +64,18 @@ pub(crate) fn find_paths(
 }
 
 /// A path for each goal that was met.
-pub(crate) fn rebuild_paths(tally: &Tally, levels: &mut dyn Levels) -> Result<Vec<Option<Vec<Vec<u8>>>>, SearchError> {
+pub(crate) fn rebuild_paths(tally: &Tally, levels: &mut dyn Levels) -> Result<Vec<Option<RowBuffer>>, SearchError> {
     tally.take_hits().into_iter().map(|hit| hit.map(|hit| rebuild_path(tally, levels, hit)).transpose()).collect()
 }
 
 /// The path to a state, found level by level.
-fn rebuild_path(tally: &Tally, levels: &mut dyn Levels, hit: Hit) -> Result<Vec<Vec<u8>>, SearchError> {
+fn rebuild_path(tally: &Tally, levels: &mut dyn Levels, hit: Hit) -> Result<RowBuffer, SearchError> {
     tally.context.begin_phase("path");
     let mut expander = tally.graph.expander();
     let mut edges = batch_edges(tally.graph, tally.context);
-    let mut path = vec![hit.row];
+    let mut path = path_of_one(&hit.row);
     for level in (0..hit.level).rev() {
-        let target = &path[path.len() - 1];
+        let target = path.row(path.len() - 1);
         let mut found = None;
         levels.visit(level, &mut |rows| {
             for bytes in rows.bytes().chunks(BATCH_ROWS * rows.width()) {
@@ -80,7 +86,7 @@ fn rebuild_path(tally: &Tally, levels: &mut dyn Levels, hit: Hit) -> Result<Vec<
             }
             Ok(true)
         })?;
-        path.push(found.ok_or(SearchError::PathLost)?);
+        path.push(&found.ok_or(SearchError::PathLost)?);
     }
     path.reverse();
     Ok(path)

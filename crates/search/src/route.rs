@@ -13,7 +13,7 @@ use lariat_graph::{Edges, Expander, Graph, GraphError, RowBuffer, Rows};
 use lariat_storage::Manifest;
 
 /// The states of a way, none if there is none; or why the search for it stopped.
-pub(crate) type Way = Result<Option<Vec<Vec<u8>>>, Limit>;
+pub(crate) type Way = Result<Option<RowBuffer>, Limit>;
 
 /// The lasso through an accepting state that lies on a cycle: a shortest cycle through it, and a shortest way to that cycle; or
 /// why the search stopped.
@@ -30,14 +30,14 @@ pub(crate) fn lasso_through(
     };
     let mut initial = RowBuffer::new(graph.row_bytes());
     graph.initial(&mut initial);
-    let mut prefix = match way(graph, initial.as_rows(), &cycle, context)? {
+    let mut prefix = match way(graph, initial.as_rows(), cycle.as_rows(), context)? {
         Ok(Some(prefix)) => prefix,
         Ok(None) => return Err(SearchError::PathLost),
         Err(limit) => return Ok(Err(limit)),
     };
-    let meeting = prefix.pop();
-    let turn = cycle.iter().position(|row| Some(row) == meeting.as_ref()).unwrap_or(0);
+    let turn = cycle.iter().position(|row| Some(row) == prefix.last()).unwrap_or(0);
     cycle.rotate_left(turn);
+    prefix.truncate(prefix.len().saturating_sub(1));
     Ok(Ok(Lasso { prefix, cycle }))
 }
 
@@ -45,19 +45,19 @@ pub(crate) fn lasso_through(
 pub(crate) fn cycle_through(graph: &dyn Graph, state: &[u8], context: &Context) -> Result<Way, SearchError> {
     let mut edges = batch_edges(graph, context);
     graph.expander().expand(Rows::new(state, state.len()), &mut edges)?;
-    let back = way(graph, edges.targets(), &[state.to_vec()], context)?;
+    let back = way(graph, edges.targets(), Rows::new(state, state.len()), context)?;
     Ok(back.map(|back| {
         back.map(|mut cycle| {
-            cycle.pop();
-            cycle.insert(0, state.to_vec());
+            // The state is its last one, and becomes its first.
+            cycle.rotate_left(cycle.len() - 1);
             cycle
         })
     }))
 }
 
 /// A shortest way from some states to the nearest of others, both ends included; none if there is none.
-pub(crate) fn way(graph: &dyn Graph, from: Rows<'_>, to: &[Vec<u8>], context: &Context) -> Result<Way, SearchError> {
-    let mut targets: Vec<&[u8]> = to.iter().map(Vec::as_slice).collect();
+pub(crate) fn way(graph: &dyn Graph, from: Rows<'_>, to: Rows<'_>, context: &Context) -> Result<Way, SearchError> {
+    let mut targets: Vec<&[u8]> = to.iter().collect();
     targets.sort_unstable();
     let towards = Towards { graph, from, targets };
     let goals = [Goal::Label(0)];

@@ -76,8 +76,8 @@ fn expected(graph: &dyn Graph) -> LassoSearch {
 
 /// Checks that a lasso is one of the graph.
 pub(crate) fn check_lasso(graph: &dyn Graph, reference: &ExplicitGraph, lasso: &Lasso, what: &str) {
-    let number = |row: &Vec<u8>| reference.rows.iter().position(|r| r == row).expect("a reachable state");
-    let path: Vec<usize> = lasso.prefix.iter().chain(&lasso.cycle).map(number).collect();
+    let number = |row: &[u8]| reference.rows.iter().position(|r| r == row).expect("a reachable state");
+    let path: Vec<usize> = lasso.prefix.iter().chain(lasso.cycle.iter()).map(number).collect();
     assert!(path[0] < reference.n_initial, "{what}: begins at an initial state");
     for pair in path.windows(2) {
         assert!(reference.successors[pair[0]].contains(&(pair[1] as u32)), "{what}: no edge {pair:?}");
@@ -169,8 +169,11 @@ fn distances_from(reference: &ExplicitGraph, from: usize) -> Vec<u64> {
 fn no_lasso_is_shorter_than_the_shortest() {
     let (_, algorithm) = ALGORITHMS.iter().find(|(name, _)| *name == "minimal").unwrap();
     let mut n_lassos = 0;
-    for seed in 0..3000 {
-        let graph = graph_of(seed, if seed % 10 == 0 { 150 } else { 40 });
+    for seed in 0..4000 {
+        let graph = match seed % 4 {
+            0 => RandomGraph::rings(seed, 60),
+            _ => graph_of(seed, if seed % 10 == 0 { 150 } else { 40 }),
+        };
         let reference = ExplicitGraph::explore(&graph, usize::MAX).unwrap();
         let found = search(*algorithm, &graph, &FaultyDisk::default(), &mut Random::new(seed)).unwrap();
         let length = found.lasso.map(|lasso| (lasso.prefix.len() + lasso.cycle.len()) as u64);
@@ -236,7 +239,7 @@ fn found_cycles(
         let lasso = cycle.lasso()?;
         assert_eq!(lasso.cycle.len(), cycle.length());
         check_lasso(graph, reference, &lasso, &format!("seed {seed}"));
-        let number = |row: &Vec<u8>| reference.rows.iter().position(|r| r == row).unwrap();
+        let number = |row: &[u8]| reference.rows.iter().position(|r| r == row).unwrap();
         cycles.push(rotated(&lasso.cycle.iter().map(number).collect::<Vec<_>>()));
         let nearest = lasso.cycle.iter().map(|row| reference.levels[number(row)]).min();
         assert_eq!(nearest, Some(lasso.prefix.len() as u32), "seed {seed}: the nearest way in");
@@ -261,7 +264,10 @@ fn every_accepting_cycle_of_many_more_graphs_is_found_once() {
 fn compare_cycles(seeds: std::ops::Range<u64>, cycles_max: usize) -> (usize, usize) {
     let (mut n_graphs, mut n_cycles) = (0, 0);
     for seed in seeds {
-        let graph = graph_of(seed, 5 + seed as usize % 40);
+        let graph = match seed % 8 {
+            0 => RandomGraph::rings(seed, 40),
+            _ => graph_of(seed, 5 + seed as usize % 40),
+        };
         let reference = ExplicitGraph::explore(&graph, usize::MAX).unwrap();
         let Some(expected) = accepting_cycles(&graph, &reference, cycles_max) else { continue };
         let (cycles, found) = found_cycles(&graph, &reference, usize::MAX, seed);

@@ -4,14 +4,14 @@
 //! queue, too. A path is read backwards from place to place.
 //!
 //! # Cost
-//! A bit a state in memory; a row and 16 bytes for each state that was found, on disk. A path of length n is n random reads.
+//! A bit a state in memory; a row and 16 bytes for each state that was found, on disk. A path of length n is n random reads at most: states of narrow levels lie near each other.
 
 use crate::SearchError;
 use crate::enumerate::States;
 use crate::lasso::Halt;
 use lariat_disk::FileKind;
 use lariat_graph::{RowBuffer, Rows};
-use lariat_storage::{Manifest, NumberArray, RowFinder, RowLog, RowLogOptions, StorageError};
+use lariat_storage::{LatestRows, Manifest, NumberArray, RowLog, RowLogOptions, StorageError};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
@@ -25,6 +25,8 @@ const READ_BUFFERS: usize = 2;
 const NEXT_LEVEL_BYTES: usize = 16 << 10;
 /// Bytes of records that are kept in memory, for paths that have much in common.
 const KNOWN_BYTES: usize = 1 << 17;
+/// Blocks that are kept in memory, for paths through levels of few states.
+const BLOCKS_KEPT: usize = 8;
 /// States that are expanded together.
 const BATCH_ROWS: usize = 64;
 
@@ -40,6 +42,7 @@ pub(crate) struct Tree<'s> {
     next_level: Vec<u8>,
     /// Records that were read.
     known: HashMap<u64, (u64, Vec<u8>)>,
+    latest: LatestRows<'s>,
 }
 
 /// A state that is expanded.
@@ -74,6 +77,7 @@ impl<'s> Tree<'s> {
             level: 0,
             next_level: Vec::new(),
             known: HashMap::new(),
+            latest: LatestRows::new(BLOCKS_KEPT),
         }
     }
 
@@ -207,22 +211,19 @@ impl<'s> Tree<'s> {
         match self.known.entry(place) {
             Entry::Occupied(known) => Ok(known.into_mut()),
             Entry::Vacant(unknown) => {
-                let mut record = (NOWHERE, Vec::new());
-                RowFinder::new(1).find(&mut self.log, &[place], |_, bytes| {
-                    record = (word(bytes, 8), bytes[HEADER_BYTES..].to_vec());
-                })?;
-                Ok(unknown.insert(record))
+                let record = self.latest.row(&mut self.log, place)?;
+                Ok(unknown.insert((word(record, 8), record[HEADER_BYTES..].to_vec())))
             }
         }
     }
 
     /// The states on the way to a place, from an initial one on, that of the place included.
-    pub(crate) fn path_to(&mut self, place: u64) -> Result<Vec<Vec<u8>>, StorageError> {
-        let mut path = Vec::new();
+    pub(crate) fn path_to(&mut self, place: u64) -> Result<RowBuffer, StorageError> {
+        let mut path = RowBuffer::new(self.width);
         let mut next = place;
         while next != NOWHERE {
             let (from, row) = self.record(next)?;
-            path.push(row.clone());
+            path.push(row);
             next = *from;
         }
         path.reverse();
@@ -230,12 +231,13 @@ impl<'s> Tree<'s> {
     }
 
     /// The state at a place.
-    pub(crate) fn row_at(&mut self, place: u64) -> Result<Vec<u8>, StorageError> {
-        Ok(self.record(place)?.1.clone())
+    pub(crate) fn row_at(&mut self, place: u64) -> Result<&[u8], StorageError> {
+        Ok(&self.record(place)?.1)
     }
 
     /// Removes its file.
     pub(crate) fn remove(mut self) -> Result<(), StorageError> {
+        self.latest.clear();
         self.log.clear()
     }
 }
@@ -246,7 +248,7 @@ pub(crate) fn shortest_path<'s>(
     from: Rows<'_>,
     to: u64,
     visited: &mut NumberArray<'s>,
-) -> Result<Vec<Vec<u8>>, Halt> {
+) -> Result<RowBuffer, Halt> {
     visited.clear();
     let mut tree = Tree::new(states, "path", states.memory(4));
     let mut last = None;

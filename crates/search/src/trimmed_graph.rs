@@ -12,8 +12,10 @@
 
 mod build;
 mod inner;
+mod remaining;
 
 pub(crate) use inner::write_inner;
+pub(crate) use remaining::Remaining;
 
 use crate::SearchError;
 use crate::enumerate::States;
@@ -21,6 +23,7 @@ use crate::lasso::{Halt, Lasso};
 use crate::tree::Tree;
 use crate::trim::trim;
 use lariat_disk::FileKind;
+use lariat_graph::RowBuffer;
 use lariat_storage::{Manifest, NumberArray, RowLogOptions, RowQueue, SavedArray, StorageError};
 
 /// What queues and logs of numbers hold.
@@ -243,21 +246,18 @@ impl<'s> TrimmedGraph<'s> {
         self.levels.depth(vertex)
     }
 
-    /// The row of a vertex.
-    pub(crate) fn row(&mut self, vertex: u64) -> Result<Vec<u8>, StorageError> {
-        let place = self.places.get(vertex)?;
-        self.tree.row_at(place)
-    }
-
     /// A lasso with this cycle, entered where that is nearest to the initial states.
     pub(crate) fn lasso(&mut self, cycle: &[u64]) -> Result<Lasso, StorageError> {
         let nearest = (0..cycle.len()).min_by_key(|i| cycle[*i]).unwrap_or(0);
         let place = self.places.get(cycle[nearest])?;
         let mut prefix = self.tree.path_to(place)?;
-        prefix.pop();
+        prefix.truncate(prefix.len().saturating_sub(1));
         let (before, after) = cycle.split_at(nearest);
-        let cycle = after.iter().chain(before).map(|vertex| self.row(*vertex)).collect::<Result<_, _>>()?;
-        Ok(Lasso { prefix, cycle })
+        let mut rows = RowBuffer::new(prefix.width());
+        for vertex in after.iter().chain(before) {
+            rows.push(self.tree.row_at(self.places.get(*vertex)?)?);
+        }
+        Ok(Lasso { prefix, cycle: rows })
     }
 
     /// The distance of a vertex in the search that was made last, if that reached it.

@@ -49,7 +49,7 @@ fn has_accepting_cycle(graph: &RandomGraph, reference: &ExplicitGraph) -> bool {
 }
 
 fn check_lasso(graph: &RandomGraph, reference: &ExplicitGraph, lasso: &Lasso) {
-    let path: Vec<&Vec<u8>> = lasso.prefix.iter().chain(&lasso.cycle).chain(lasso.cycle.first()).collect();
+    let path: Vec<&[u8]> = lasso.prefix.iter().chain(lasso.cycle.iter()).chain(lasso.cycle.iter().take(1)).collect();
     let numbers: Vec<usize> =
         path.iter().map(|row| reference.rows.iter().position(|r| r == *row).expect("a reachable state")).collect();
     assert!(numbers[0] < reference.n_initial);

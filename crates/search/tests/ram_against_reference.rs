@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 use lariat_base::{Limit, MemoryBudget, SilentObserver, StopSignal};
-use lariat_graph::Graph;
+use lariat_graph::{Graph, RowBuffer};
 use lariat_search::reference::ExplicitGraph;
 use lariat_search::{Context, Exploration, Extent, Goal, ram};
 use lariat_testkit::RandomGraph;
@@ -35,7 +35,7 @@ fn nearest(graph: &RandomGraph, reference: &ExplicitGraph, goal: Goal) -> Option
     Some(reference.levels[state] as usize)
 }
 
-fn check_path(graph: &RandomGraph, reference: &ExplicitGraph, goal: Goal, path: &[Vec<u8>]) {
+fn check_path(graph: &RandomGraph, reference: &ExplicitGraph, goal: Goal, path: &RowBuffer) {
     let numbers: Vec<usize> =
         path.iter().map(|row| reference.rows.iter().position(|r| r == row).expect("a reachable state")).collect();
     assert!(numbers[0] < reference.n_initial);

@@ -59,7 +59,7 @@ pub use queue::RowQueue;
 pub use recent::Recent;
 pub use recent_table::RecentTable;
 pub use reserved::{Reservation, ReservedVec};
-pub use row_log::{RowFinder, RowLog, RowLogOptions, RowLogReader};
+pub use row_log::{LatestRows, RowFinder, RowLog, RowLogOptions, RowLogReader};
 pub use row_set::{NewRows, PARTS_MAX, RowPools, RowSet, part_of};
 pub use row_table::{RowId, RowSpan, RowTable, RowWriter, TableFull};
 pub use run::{Run, RunFinder, RunOptions, RunReader, RunWriter};

@@ -15,10 +15,12 @@
 //! `docs/formats.md`, plain blocks.
 
 mod find;
+mod latest;
 mod note;
 mod reader;
 
 pub use find::RowFinder;
+pub use latest::LatestRows;
 pub use reader::RowLogReader;
 
 use crate::StorageError;

@@ -89,6 +89,39 @@ impl RandomGraph {
         Self { width: 5, n_initial: 1, successors, labels: vec![0; n], accepting: is_accepting, error: None }
     }
 
+    /// One cycle.
+    pub fn plain_ring(n_states: u32) -> Self {
+        let successors = (0..n_states).map(|state| vec![(state + 1) % n_states]).collect();
+        let n = n_states as usize;
+        Self { width: 5, n_initial: 1, successors, labels: vec![0; n], accepting: vec![false; n], error: None }
+    }
+
+    /// Rings of up to `states_max` states, most of them accepting, each with a path to the next, and here and there an edge from one to any other.
+    pub fn rings(seed: u64, states_max: usize) -> Self {
+        let mut random = Random::new(seed);
+        let mut successors: Vec<Vec<u32>> = Vec::new();
+        for _ in 0..=random.below(4) {
+            let (first, path) = (successors.len(), random.below(1 + states_max / 8));
+            let end = first + path + 1 + random.below(states_max);
+            for state in first..end {
+                let next = if state + 1 == end { first + path } else { state + 1 };
+                successors.push(vec![next as u32]);
+            }
+            let from = first + path + random.below(end - first - path);
+            successors[from].push(end as u32);
+        }
+        let n = successors.len();
+        // The last ring has no next one.
+        successors.iter_mut().for_each(|targets| targets.retain(|target| (*target as usize) < n));
+        for _ in 0..random.below(1 + n / 16) {
+            let (from, to) = (random.below(n), random.below(n));
+            successors[from].push(to as u32);
+        }
+        let every = 1 + random.below(3);
+        let accepting = (0..n).map(|_| random.one_in(every)).collect();
+        Self { width: 5, n_initial: 1, successors, labels: vec![0; n], accepting, error: None }
+    }
+
     /// One long path of accepting states that ends.
     pub fn chain(n_states: u32) -> Self {
         let successors: Vec<Vec<u32>> =

@@ -2,32 +2,31 @@
 //!
 //! A depth-first search from an accepting vertex keeps a path without repetitions. A vertex that was left without finding a cycle stays *blocked* until one is found to which it
 //! has a way, so that no part of the graph is searched in vain twice between two cycles. When all cycles through the accepting vertex were found it is deleted, and what is on no
-//! cycle any more with it.
+//! cycle any more with it ([`Remaining`]).
 //!
 //! In a large component most cycles are as long as the component is large, and a search without a bound would find those first. So there are rounds: each
 //! looks for cycles of up to twice the length that were not found before. In the last round no cycle can be longer than the bound. Bounds that are too
 //! short cost little, since nothing beyond is visited.
 //!
 //! # Paper
-//! Algorithm 5, `FACA`. `ASCCof` is [`AcceptingComponents`] without `deleted`; `B(t)` is a mark on the edges that end in t; both, and what is blocked, are emptied by counting searches. The stack's lower
+//! Algorithm 5, `FACA`. `ASCCof` is what is left of [`AcceptingComponents`]; `B(t)` is a mark on the edges that end in t; both, and what is blocked, are emptied by counting searches. The stack's lower
 //! part is on disk (DPM). *Deviations.* The bound on the length, for which `blocked` becomes a number: a vertex may be entered if the path to it is shorter than its *lock* (Gupta and
 //! Suzumura, *Finding all bounded-length simple cycles in a directed graph*, 2021; a vertex with a cycle is opened for all paths, since a shorter way back may only be blocked). In the last round locks are open or closed, and that is Johnson's algorithm again. The paper deletes the accepting vertex
 //! only; a ring of accepting vertices would be walked along from each of them then.
 //!
 //! # Invariants
 //! 1. The vertices on the stack are different.
-//! 2. `incoming` and `outgoing` count a vertex's edges, all inside of its component, between vertices that are not deleted in this round; none of these is 0.
-//! 3. A vertex's lock is larger than the length of a path to it only if a cycle within the bound may be found that way.
+//! 2. A vertex's lock is larger than the length of a path to it only if a cycle within the bound may be found that way.
 //!
 //! # Cost
-//! O(bound * (n + e)) between two cycles and for each accepting vertex that is left, in each of log(n) rounds. 21 bytes for each vertex and 4 for each edge, in memory or on disk.
+//! O(bound * (n + e)) between two cycles and for each accepting vertex that is left, in each of log(n) rounds. 18 bytes for each vertex and 4 for each edge, in memory or on disk.
 
 use super::near::Done;
 use super::{Each, FoundCycle};
 use crate::accepting_components::AcceptingComponents;
 use crate::enumerate::States;
 use crate::lasso::Halt;
-use crate::trimmed_graph::{NUMBER_BYTES, TrimmedGraph};
+use crate::trimmed_graph::{NUMBER_BYTES, Remaining, TrimmedGraph};
 use lariat_storage::{NumberArray, RowStack};
 
 /// A vertex, the place of its next edge, and whether a cycle was found through it.
@@ -36,6 +35,8 @@ const NEXT: usize = NUMBER_BYTES;
 const FLAG: usize = 2 * NUMBER_BYTES;
 /// Bits of a lock; the others say which search it is of.
 const LOCK_BITS: u32 = 32;
+/// Rounds that there can be: each allows cycles twice as long as the one before.
+const ROUNDS_MAX: u64 = 64;
 
 pub(super) struct Elementary<'e, 's> {
     states: &'e mut States<'s>,
@@ -46,8 +47,7 @@ pub(super) struct Elementary<'e, 's> {
     /// Up to which length the cycles of each start were handed on before the first round, and those of this one.
     done: Done<'s>,
     done_of_start: u64,
-    /// Rounds, and searches from an accepting vertex, so far: what is marked with another number is not marked.
-    round: u64,
+    /// Searches from an accepting vertex, so far: what is marked with another number is not marked.
     search: u64,
     /// Cycles of this round are longer than `found`, and not longer than `bound`.
     found: u64,
@@ -56,11 +56,9 @@ pub(super) struct Elementary<'e, 's> {
     on_path: NumberArray<'s>,
     /// For each edge backwards, from t to u: whether u is in B(t).
     waits: NumberArray<'s>,
-    deleted: NumberArray<'s>,
-    incoming: NumberArray<'s>,
-    outgoing: NumberArray<'s>,
+    remaining: Remaining<'s>,
     stack: RowStack<'s>,
-    /// Vertices whose locks are to be opened, each with the edges from there to the start; or vertices that are to be deleted.
+    /// Vertices whose locks are to be opened, each with the edges from there to the start.
     waiting: RowStack<'s>,
 }
 
@@ -86,14 +84,12 @@ impl<'e, 's> Elementary<'e, 's> {
     ) -> Result<Self, Halt> {
         let locks = states.array(graph.len, 64, 6)?;
         let waits = states.array(graph.n_edges, 32, 4)?;
-        let incoming = states.array(graph.len, 32, 6)?;
-        let outgoing = states.array(graph.len, 32, 6)?;
-        let deleted = states.array(graph.len, 32, 5)?;
+        let remaining = Remaining::new(states, graph.len, ROUNDS_MAX, rho)?;
         let on_path = states.array(graph.len, 1, 8)?;
         let (disk, budget) = (states.disk, states.context.budget);
         let stack = RowStack::new(disk, "path", FRAME_BYTES, states.memory(4), rho, budget);
         let waiting = RowStack::new(disk, "unblocked", 2 * NUMBER_BYTES, states.memory(8), rho, budget);
-        let (round, search, bound) = (0, 0, 0);
+        let (search, bound) = (0, 0);
         Ok(Self {
             states,
             graph,
@@ -101,16 +97,13 @@ impl<'e, 's> Elementary<'e, 's> {
             first,
             done,
             done_of_start: 0,
-            round,
             search,
             found,
             bound,
             locks,
             on_path,
             waits,
-            deleted,
-            incoming,
-            outgoing,
+            remaining,
             stack,
             waiting,
         })
@@ -120,7 +113,6 @@ impl<'e, 's> Elementary<'e, 's> {
     pub(super) fn find(mut self, each: &mut Each<'_>) -> Result<bool, Halt> {
         loop {
             self.bound = (2 * self.found).max(1).min(self.components.largest);
-            self.round += 1;
             if !self.find_round(each)? {
                 return Ok(false);
             }
@@ -133,9 +125,9 @@ impl<'e, 's> Elementary<'e, 's> {
 
     /// All cycles of a round; false if no more are wanted.
     fn find_round(&mut self, each: &mut Each<'_>) -> Result<bool, Halt> {
-        self.count_edges()?;
+        self.remaining.begin_round(self.states, &mut self.graph)?;
         for start in 0..self.graph.len {
-            if self.graph.accepting.get(start)? == 0 || self.is_deleted(start)? {
+            if self.graph.accepting.get(start)? == 0 || self.remaining.is_deleted(start)? {
                 continue;
             }
             if let Some(done) = self.done.length(start)? {
@@ -145,7 +137,7 @@ impl<'e, 's> Elementary<'e, 's> {
                     return Ok(false);
                 }
             }
-            self.delete(start)?;
+            self.remaining.delete(self.states, &mut self.graph, start)?;
         }
         Ok(true)
     }
@@ -158,22 +150,6 @@ impl<'e, 's> Elementary<'e, 's> {
             self.search = 0;
         }
         self.search += 1;
-    }
-
-    fn is_deleted(&mut self, vertex: u64) -> Result<bool, Halt> {
-        Ok(self.deleted.get(vertex)? == self.round)
-    }
-
-    /// Counts the edges of all vertices.
-    fn count_edges(&mut self) -> Result<(), Halt> {
-        for vertex in 0..self.graph.len {
-            let range = self.graph.forward.range(vertex)?;
-            self.outgoing.set(vertex, range.end - range.start)?;
-            let range = self.graph.backward.range(vertex)?;
-            self.incoming.set(vertex, range.end - range.start)?;
-            self.states.attend(self.graph.len - vertex, None)?;
-        }
-        Ok(())
     }
 
     /// The path to a vertex must be shorter than this for it to be entered.
@@ -198,7 +174,7 @@ impl<'e, 's> Elementary<'e, 's> {
             }
             self.set_top(NEXT, place + 1);
             let end = self.graph.forward.end(place)?;
-            if self.is_deleted(end)? {
+            if self.remaining.is_deleted(end)? {
                 continue;
             }
             if end == start {
@@ -248,7 +224,7 @@ impl<'e, 's> Elementary<'e, 's> {
         }
         for place in self.graph.forward.range(vertex)? {
             let end = self.graph.forward.end(place)?;
-            if !self.is_deleted(end)? {
+            if !self.remaining.is_deleted(end)? {
                 let edge = self.edge_backwards(end, vertex)?;
                 self.waits.set(edge, self.search)?;
             }
@@ -300,38 +276,5 @@ impl<'e, 's> Elementary<'e, 's> {
         }
         let component = self.components.component(start)?;
         Ok(each(&mut FoundCycle { graph: &mut self.graph, vertices: &vertices, component })?)
-    }
-
-    /// Deletes a vertex for this round, and all that are on no cycle any more.
-    fn delete(&mut self, vertex: u64) -> Result<(), Halt> {
-        self.waiting.push(&two_numbers(vertex, 0))?;
-        while let Some(top) = self.waiting.top() {
-            let vertex = number(top, 0);
-            self.waiting.pop()?;
-            if self.is_deleted(vertex)? {
-                continue;
-            }
-            self.deleted.set(vertex, self.round)?;
-            for place in self.graph.forward.range(vertex)? {
-                let end = self.graph.forward.end(place)?;
-                if !self.is_deleted(end)? && Self::is_last(&mut self.incoming, end)? {
-                    self.waiting.push(&two_numbers(end, 0))?;
-                }
-            }
-            for place in self.graph.backward.range(vertex)? {
-                let end = self.graph.backward.end(place)?;
-                if !self.is_deleted(end)? && Self::is_last(&mut self.outgoing, end)? {
-                    self.waiting.push(&two_numbers(end, 0))?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Counts an edge less; whether none is left.
-    fn is_last(counter: &mut NumberArray<'s>, vertex: u64) -> Result<bool, Halt> {
-        let left = counter.get(vertex)?.saturating_sub(1);
-        counter.set(vertex, left)?;
-        Ok(left == 0)
     }
 }

@@ -41,6 +41,30 @@ fn check_single_rows(log: &mut RowLog<'_>, width: usize, random: &mut Random) {
         })
         .unwrap();
     assert!(seen.iter().all(|seen| *seen));
+    let mut latest = LatestRows::new(1 + random.below(5));
+    for _ in 0..random.below(200) {
+        let position = positions.get(random.below(2 * positions.len())).copied().unwrap_or(log.len() / 2);
+        assert_eq!(latest.row(log, position).unwrap(), row(position, width));
+    }
+}
+
+#[test]
+fn rows_of_a_block_that_is_kept_are_not_read_again() {
+    let (budget, disk) = (MemoryBudget::new(1 << 20), FaultyDisk::default());
+    let mut log = RowLog::new(&disk, "log", RowLogOptions::smallest(100, FileKind::Table), &budget);
+    (0..4000).for_each(|i| log.push(&row(i, 100)).unwrap());
+    log.rest().unwrap();
+    let mut latest = LatestRows::new(2);
+    let n_blocks = 4000_u64.div_ceil(log.rows_per_block() as u64);
+    let n_reads = || {
+        let total = disk.counters().total();
+        total.sequential_reads + total.random_reads
+    };
+    let before = n_reads();
+    (0..4000).rev().for_each(|i| assert_eq!(latest.row(&mut log, i).unwrap(), row(i, 100)));
+    assert_eq!(n_reads() - before, n_blocks);
+    latest.clear();
+    assert_eq!(budget.used(), 0);
 }
 
 #[test]
