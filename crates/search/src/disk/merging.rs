@@ -8,7 +8,7 @@ use lariat_storage::{Key, Run};
 use std::sync::{Mutex, PoisonError};
 
 /// Runs of about the same size are merged when there are this many.
-const RUNS_TO_MERGE: usize = 8;
+pub(super) const RUNS_TO_MERGE: usize = 8;
 /// Runs are about of the same size if their numbers of rows have logarithms with the same third.
 const TIER_LOG2: u32 = 3;
 /// Fewer rows than this are merged by one thread.
@@ -29,8 +29,7 @@ impl<'b, K: Key> Visited<'b, K> {
             let size = |run: &Run<'b, K>| run.rows().max(1).ilog2() / TIER_LOG2;
             let enough = |tier: u32| runs.iter().filter(|run| size(run) == tier).count() >= RUNS_TO_MERGE;
             let tier = runs.iter().map(size).filter(|tier| enough(*tier)).min()?;
-            let (alike, others) = std::mem::take(runs).into_iter().partition(|run| size(run) == tier);
-            *runs = others;
+            let alike = runs.extract_if(.., |run| size(run) == tier).take(RUNS_TO_MERGE).collect();
             Some((role, alike))
         })
     }
@@ -72,7 +71,7 @@ impl<'b, K: Key> Visited<'b, K> {
         }
         self.waiting.extend(being_read);
         if self.doubtful.len() > runs_max {
-            self.doubtful = merging.merge_list(std::mem::take(&mut self.doubtful), 1)?;
+            self.doubtful = merging.merge_list(std::mem::take(&mut self.doubtful), 1, 1)?;
         }
         Ok(())
     }
@@ -99,18 +98,23 @@ impl<'b> Merging<'_, 'b> {
         runs_max: usize,
     ) -> Result<(Runs<'b, K>, Runs<'b, K>), SearchError> {
         if self.files.readers.threads == 1 || one.len() + other.len() > self.files.readers_max {
-            return Ok((self.merge_list(one, runs_max)?, self.merge_list(other, runs_max)?));
+            return Ok((self.merge_list(one, runs_max, 1)?, self.merge_list(other, runs_max, 1)?));
         }
         std::thread::scope(|scope| {
-            let other = scope.spawn(|| self.merge_list(other, runs_max));
-            let one = self.merge_list(one, runs_max);
+            let other = scope.spawn(|| self.merge_list(other, runs_max, 2));
+            let one = self.merge_list(one, runs_max, 2);
             let other = other.join().map_err(|_| SearchError::Thread("it panicked".to_owned()))?;
             Ok((one?, other?))
         })
     }
 
-    /// Merges the smaller ones of some runs until they are few.
-    fn merge_list<K: Key>(&self, mut runs: Runs<'b, K>, runs_max: usize) -> Result<Runs<'b, K>, SearchError> {
+    /// Merges the smaller ones of some runs until they are few, with one of `n_shares` of the readers' memory.
+    fn merge_list<K: Key>(
+        &self,
+        mut runs: Runs<'b, K>,
+        runs_max: usize,
+        n_shares: u64,
+    ) -> Result<Runs<'b, K>, SearchError> {
         let files = self.files;
         loop {
             runs.sort_by_key(Run::rows);
@@ -122,7 +126,7 @@ impl<'b> Merging<'_, 'b> {
             // Every thread makes a run, and few runs are better than a little time.
             let rows = rows(&sources);
             let Reading { threads, buffers } =
-                if rows < ROWS_TO_SHARE { Reading::ALONE } else { files.reading(sources.len()) };
+                if rows < ROWS_TO_SHARE { Reading::ALONE } else { files.reading(sources.len(), n_shares) };
             let merged = |bounds| files.write_unless_empty(&mut files.merged(&sources, bounds, buffers)?);
             runs.extend(in_ranges(&sources, threads, merged)?.into_iter().flatten());
             self.garbage.lock().unwrap_or_else(PoisonError::into_inner).add(files.disk, sources)?;

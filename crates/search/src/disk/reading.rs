@@ -31,7 +31,7 @@ pub(super) struct Readers {
 
 impl Readers {
     /// A block may be one more while they change hands.
-    fn reader_bytes(&self, buffers: usize) -> u64 {
+    pub(super) fn reader_bytes(&self, buffers: usize) -> u64 {
         (buffers as u64 + 1) * self.block_bytes + self.step_bytes
     }
 

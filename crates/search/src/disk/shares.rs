@@ -1,6 +1,7 @@
 //! How the memory is shared out.
 
-use super::reading::Readers;
+use super::merging::RUNS_TO_MERGE;
+use super::reading::{READER_BUFFERS, Readers};
 use crate::Context;
 use lariat_disk::PAGE_BYTES;
 use lariat_storage::{Key, RunOptions};
@@ -18,6 +19,8 @@ pub(super) struct Shares {
     pub(super) readers: Readers,
     /// Runs that there may be, so that one thread can read all of them.
     pub(super) readers_max: usize,
+    /// Workers that may merge runs at the same time.
+    pub(super) merging_max: usize,
     /// States found in a short pass that stay in memory.
     pub(super) found_keys: usize,
     /// Rows that merging puts out at once.
@@ -36,6 +39,8 @@ const BLOCK_BYTES_MAX: usize = 128 << 10;
 /// What the buffers of all workers' writers take of the memory, and how many blocks at once are worth it.
 const WRITERS_SHARE: usize = 32;
 const BLOCKS_AT_ONCE_MAX: usize = 8;
+/// The part of the memory for workers that merge runs.
+const MERGING_SHARE: usize = 8;
 /// What a crash may cost. To publish more often would make runs small, and wait for the disk.
 const PUBLISH_AFTER: Duration = Duration::from_secs(20);
 /// Larger caches do not stay in the processor's.
@@ -53,7 +58,7 @@ struct Parts {
 
 impl Parts {
     /// Small buffers cost more than a small filter does.
-    const SMALL: Self = Self { filter_of_8: 4, new: 8, doubtful: 8, cache: 48, readers_of_40: 16, blocks: 512 };
+    const SMALL: Self = Self { filter_of_8: 4, new: 7, doubtful: 7, cache: 64, readers_of_40: 16, blocks: 512 };
     /// Buffers are large enough, and a larger filter spares passes.
     const LARGE: Self = Self { filter_of_8: 5, new: 16, doubtful: 8, cache: 32, readers_of_40: 10, blocks: 1024 };
 }
@@ -83,6 +88,7 @@ impl Shares {
             block_bytes: run.block_bytes as u64,
             step_bytes: ((run.group_rows + 8 + merge_rows) * key_bytes) as u64,
         };
+        let merger_bytes = RUNS_TO_MERGE * readers.reader_bytes(READER_BUFFERS) as usize;
         Self {
             filter_bytes: (memory / 8 * parts.filter_of_8) as u64,
             cache_bytes: (memory / parts.cache / threads).min(CACHE_BYTES_MAX),
@@ -90,6 +96,7 @@ impl Shares {
             doubtful_keys: (memory / parts.doubtful / threads / key_bytes).max(256),
             found_keys: (memory / 64 / threads / key_bytes).max(256),
             readers_max: readers.max().max(4),
+            merging_max: (memory / MERGING_SHARE / merger_bytes).max(1),
             readers,
             merge_rows,
             doubtful_bytes_min: memory as u64,

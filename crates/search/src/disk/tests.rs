@@ -24,6 +24,7 @@ fn tiny_shares(random: &mut Random, row_bytes: usize) -> Shares {
             step_bytes: if random.below(3) == 0 { 1 << 40 } else { 1 << 10 },
         },
         readers_max: 10 + random.below(20),
+        merging_max: 1 + random.below(3),
         found_keys: random.below(60),
         merge_rows: 1 + random.below(40),
         doubtful_bytes_min: random.below(100_000) as u64,

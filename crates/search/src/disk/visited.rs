@@ -8,7 +8,7 @@ use lariat_base::MemoryBudget;
 use lariat_disk::Disk;
 use lariat_storage::stream::{Merge, RowStream, SliceStream, Subtract, write_all};
 use lariat_storage::{Key, Run, RunOptions, RunReader, RunWriter, StorageError};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// Doubtful states are compared when they take more than so many quarters of what is visited. To wait longer spares little, and the disk
@@ -28,6 +28,18 @@ pub(super) struct Files<'b> {
     pub(super) readers: Readers,
     pub(super) readers_max: usize,
     n_runs: AtomicU64,
+    /// How many workers merge runs, and may.
+    n_merging: AtomicUsize,
+    merging_max: usize,
+}
+
+/// Somebody who merges runs while others expand states.
+pub(super) struct MergingWorker<'f>(&'f AtomicUsize);
+
+impl Drop for MergingWorker<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 pub(super) struct Visited<'b, K: Key> {
@@ -51,13 +63,20 @@ fn unit((): (), (): ()) {}
 
 impl<'b> Files<'b> {
     pub(super) fn new(shares: &Shares, disk: &'b dyn Disk, budget: &'b MemoryBudget) -> Self {
-        let Shares { run: options, merge_rows, readers, readers_max, .. } = *shares;
-        Self { disk, budget, options, merge_rows, readers, readers_max, n_runs: AtomicU64::new(0) }
+        let Shares { run: options, merge_rows, readers, readers_max, merging_max, .. } = *shares;
+        let (n_runs, n_merging) = (AtomicU64::new(0), AtomicUsize::new(0));
+        Self { disk, budget, options, merge_rows, readers, readers_max, n_runs, n_merging, merging_max }
     }
 
-    /// How to read so many runs at once.
-    pub(super) fn reading(&self, n_runs: usize) -> Reading {
-        self.readers.reading(n_runs, self.readers.bytes).unwrap_or(Reading::ALONE)
+    /// How to read so many runs at once, with one of `n_shares` of the readers' memory.
+    pub(super) fn reading(&self, n_runs: usize, n_shares: u64) -> Reading {
+        self.readers.reading(n_runs, self.readers.bytes / n_shares).unwrap_or(Reading::ALONE)
+    }
+
+    /// Allows a worker to merge, if there is memory for one more who does.
+    pub(super) fn begin_merging(&self) -> Option<MergingWorker<'_>> {
+        let merging = MergingWorker(&self.n_merging);
+        (self.n_merging.fetch_add(1, Ordering::Relaxed) < self.merging_max).then_some(merging)
     }
 
     /// Gives new runs higher numbers than runs that were there before.
@@ -214,7 +233,7 @@ impl<'b, K: Key> Visited<'b, K> {
         }
         let visited: Vec<Run<'b, K>> = self.expanded.iter().chain(&self.waiting).cloned().collect();
         let doubtful = std::mem::take(&mut self.doubtful);
-        let Reading { threads, buffers } = files.reading(visited.len() + doubtful.len());
+        let Reading { threads, buffers } = files.reading(visited.len() + doubtful.len(), 1);
         let new = in_ranges(&visited, threads, |bounds| {
             let candidates = Box::new(files.merged(&doubtful, bounds, buffers)?);
             files.write_unless_empty(&mut files.without(candidates, &visited, bounds, buffers)?)

@@ -129,6 +129,7 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
         let shared = self.shared;
         // Nearly always there is nothing to do.
         while shared.visited_changed() {
+            let Some(_merging) = shared.files.begin_merging() else { return Ok(()) };
             let Some((role, runs)) = shared.visited().take_alike() else { return Ok(()) };
             let merged = shared.files.merge(&runs)?;
             shared.visited().put_merged(&shared.files, role, runs, merged)?;
