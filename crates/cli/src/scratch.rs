@@ -7,7 +7,7 @@ use lariat_base::MemoryBudget;
 use lariat_base::outcome::{DiskSummary, IoLine, IoSummary};
 use lariat_disk::{Disk, DiskError, IoCount, SystemDisk, SystemDiskOptions};
 use lariat_storage::Manifest;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A directory in use.
 pub struct Scratch {
@@ -69,7 +69,7 @@ impl Scratch {
         if self.keep {
             return;
         }
-        if let Err(error) = remove_all(&self.disk, &self.directory) {
+        if let Err(error) = self.disk.clear() {
             output::note(&format!("{} could not be cleared: {error}", self.directory.display()));
         }
     }
@@ -88,16 +88,6 @@ fn summary_of(io: &IoCount) -> IoSummary {
 
 fn line_of(line: lariat_disk::IoLine) -> IoLine {
     IoLine { phase: line.phase, kind: line.kind.name(), io: summary_of(&line.count) }
-}
-
-fn remove_all(disk: &SystemDisk, directory: &Path) -> Result<(), String> {
-    for file in disk.list().map_err(|error| error.to_string())? {
-        disk.remove(&file.name).map_err(|error| error.to_string())?;
-    }
-    std::fs::remove_file(directory.join(lariat_disk::LOCK_FILE)).map_err(|error| error.to_string())?;
-    // It stays if the user keeps something else there.
-    let _ = std::fs::remove_dir(directory);
-    Ok(())
 }
 
 /// A directory that no other check uses.

@@ -58,13 +58,18 @@ impl SpareFiles {
         let (spare, file) = self.files.pop()?;
         std::fs::rename(spare, path).is_ok().then_some(file)
     }
+
+    /// Lets all of them go.
+    pub(crate) fn clear(&mut self) {
+        for (path, _) in self.files.drain(..) {
+            // An empty file that cannot be removed is in nobody's way.
+            let _ = std::fs::remove_file(path);
+        }
+    }
 }
 
 impl Drop for SpareFiles {
     fn drop(&mut self) {
-        for (path, _) in &self.files {
-            // An empty file that cannot be removed is in nobody's way.
-            let _ = std::fs::remove_file(path);
-        }
+        self.clear();
     }
 }

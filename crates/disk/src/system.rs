@@ -78,6 +78,19 @@ impl SystemDisk {
         &self.directory
     }
 
+    /// Removes all files of ours, and the directory if nothing else is in it. Nobody should have one open.
+    pub fn clear(&self) -> Result<(), DiskError> {
+        for file in self.list()? {
+            self.remove(&file.name)?;
+        }
+        self.spares().clear();
+        let lock = self.directory.join(LOCK_FILE);
+        std::fs::remove_file(&lock).map_err(|error| DiskError::from_system(&lock, "remove", None, error))?;
+        // It stays if somebody keeps something else there.
+        let _ = std::fs::remove_dir(&self.directory);
+        Ok(())
+    }
+
     fn lengths(&self) -> MutexGuard<'_, BTreeMap<String, Arc<AtomicU64>>> {
         self.lengths.lock().unwrap_or_else(PoisonError::into_inner)
     }

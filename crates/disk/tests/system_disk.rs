@@ -261,6 +261,24 @@ fn a_removed_file_leaves_nothing_of_itself_to_the_next() {
 }
 
 #[test]
+fn a_cleared_directory_is_gone_unless_something_else_is_in_it() {
+    let directory = Directory::new("clear");
+    for keeps in [false, true] {
+        let disk = open(&directory.0, None, IoMode::Buffered).unwrap();
+        for name in ["one", "two"] {
+            disk.create(name, FileKind::Run).unwrap();
+        }
+        disk.remove("one").unwrap();
+        if keeps {
+            std::fs::write(directory.0.join("mine"), "").unwrap();
+        }
+        disk.clear().unwrap();
+        assert_eq!(directory.0.exists(), keeps);
+    }
+    assert_eq!(names(&directory.0), ["mine"]);
+}
+
+#[test]
 fn what_a_killed_process_kept_goes() {
     let directory = Directory::new("left-spare");
     std::fs::create_dir_all(&directory.0).unwrap();

@@ -135,7 +135,7 @@ fn parts_together_store_what_one_set_does() {
 
 #[test]
 fn a_full_budget_is_an_answer_and_is_used_well() {
-    for (budget_bytes, bytes_beyond_row) in [(4 << 20, 6.0), (64 << 20, 3.0)] {
+    for (budget_bytes, bytes_beyond_row) in [(4 << 20, 7.5), (16 << 20, 4.0), (64 << 20, 3.0)] {
         let budget = MemoryBudget::new(budget_bytes);
         let pools = RowPools::new(8, &budget);
         let mut set = RowSet::new(0, 1, false, &pools).unwrap();

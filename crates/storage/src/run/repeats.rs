@@ -36,7 +36,8 @@ pub(crate) struct KeyEncoder<K> {
     hashes: Vec<u64>,
     literals: Vec<K>,
     tokens: Vec<u8>,
-    /// For a hash of three differences, where they were met last.
+    /// For a hash of three differences, where they were met last, in this group or in one before: what is there now is compared, and a
+    /// place of another group is as good a guess as none.
     places: Vec<u16>,
 }
 
@@ -60,7 +61,6 @@ impl<K: Key> KeyEncoder<K> {
         self.hashes.extend(self.differences.iter().map(|difference| difference.mixed()));
         self.literals.clear();
         self.tokens.clear();
-        self.places.fill(NOWHERE);
         self.find_repeats();
         let form = choose_form(&self.literals);
         out.extend_from_slice(&(self.tokens.len() as u32).to_le_bytes());
