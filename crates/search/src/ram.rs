@@ -84,6 +84,10 @@ pub fn explore_or_hand_over(
     graph.initial(&mut initial);
     workers[0].find(initial.as_rows(), 0)?;
     workers[0].store_found(0)?;
+    if shared.tally.limit() == Some(Limit::Memory) {
+        // Whoever goes on from here would miss initial states.
+        return Err(SearchError::BudgetTooSmall);
+    }
     queue.finish(&mut workers[0].queue);
     let mut n_levels = 0;
     let mut counted = Manifest::new();

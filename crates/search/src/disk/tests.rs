@@ -203,7 +203,7 @@ fn what_was_found_in_memory_is_taken_over() {
             disk: Some(&disk),
             labels: &[],
         };
-        let small = MemoryBudget::new(((300 + 40 * (seed % 10)) << 10) * threads as u64);
+        let small = MemoryBudget::new(((340 + 80 * (seed % 10)) << 10) * threads as u64);
         let mut is_handed_over = false;
         let mut successor = |handed: &dyn Handed| {
             is_handed_over = true;
