@@ -17,7 +17,7 @@ const CHUNK_BYTES: usize = 64 << 10;
 /// Rows that a thread takes at once: few, so that all threads are done with a level at the same time.
 const TAKE_ROWS: usize = 512;
 /// Chunks that are kept for the next use and not given back to the system.
-const SPARE_CHUNKS: usize = 4;
+const SPARE_CHUNKS: usize = 1;
 
 /// Two levels: the one that is being taken, and the one that is being filled.
 pub struct LevelQueue<'b> {
