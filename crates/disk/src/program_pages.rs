@@ -45,6 +45,9 @@ fn set_apart_resident(start: usize, end: usize) {
     if read.is_err() {
         return;
     }
+    static APART: std::sync::Mutex<std::collections::BTreeSet<usize>> =
+        std::sync::Mutex::new(std::collections::BTreeSet::new());
+    let mut apart = APART.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let mut done = start;
     for (i, entry) in entries.chunks_exact(ENTRY_BYTES).enumerate() {
         let address = start + i * page;
@@ -53,6 +56,9 @@ fn set_apart_resident(start: usize, end: usize) {
         }
         let first = (address / NEIGHBOURHOOD_BYTES * NEIGHBOURHOOD_BYTES).max(start);
         done = (first / NEIGHBOURHOOD_BYTES * NEIGHBOURHOOD_BYTES + NEIGHBOURHOOD_BYTES).min(end);
+        if !apart.insert(first) {
+            continue;
+        }
         for odd in (first..done).step_by(page).filter(|address| !(address / page).is_multiple_of(2)) {
             // SAFETY: advice about how a page will be used changes nothing about what is in it.
             unsafe { libc::madvise(odd as *mut libc::c_void, page, libc::MADV_RANDOM) };

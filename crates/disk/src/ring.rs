@@ -1,7 +1,7 @@
 //! Transfers through io_uring: begun by any thread, waited for by any thread, without a thread of their own.
 //!
-//! All files of a disk share one ring. Who waits first becomes the leader: it sleeps in the kernel until something has ended, and
-//! wakes the others, which sleep beside it; whoever finds no leader becomes the next one.
+//! All files of a disk share some rings, and a thread begins its transfers in one of them, so that threads seldom meet. Who waits first in a ring becomes its leader: it sleeps in the
+//! kernel until something has ended, and wakes the others, which sleep beside it; whoever finds no leader becomes the next one.
 //!
 //! # Invariants
 //! 1. The submission queue is touched under `submission` only, the completion queue under `tickets` only.
@@ -13,6 +13,7 @@
 use io_uring::{IoUring, opcode, squeue, types};
 use std::io;
 use std::os::fd::RawFd;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 /// Entries of the submission queue. Each is handed to the kernel at once, so this bounds nothing but a burst.
@@ -20,17 +21,73 @@ const ENTRIES: u32 = 64;
 /// Waits for completions (`IORING_ENTER_GETEVENTS`).
 const ENTER_GETEVENTS: u32 = 1;
 
+/// More threads than this share rings.
+const RINGS: usize = 4;
+
+/// Some io_uring instances.
+pub(crate) struct Rings(Vec<Ring>);
+
+/// An operation that is under way.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Ticket {
+    ring: usize,
+    number: u32,
+}
+
+impl Rings {
+    pub(crate) fn new() -> io::Result<Self> {
+        (0..RINGS).map(|_| Ring::new()).collect::<io::Result<_>>().map(Self)
+    }
+
+    /// Begins to read.
+    ///
+    /// # Safety
+    /// The memory must stay valid, and unused by others, until [`Rings::wait`] has returned the ticket's result.
+    pub(crate) unsafe fn read(&self, span: &Span) -> io::Result<Ticket> {
+        let entry = opcode::Read::new(types::Fd(span.file), span.memory, span.bytes).offset(span.at).build();
+        // SAFETY: as promised by the caller.
+        unsafe { self.start(entry) }
+    }
+
+    /// Begins to write.
+    ///
+    /// # Safety
+    /// The memory must stay valid and unchanged until [`Rings::wait`] has returned the ticket's result.
+    pub(crate) unsafe fn write(&self, span: &Span) -> io::Result<Ticket> {
+        let entry = opcode::Write::new(types::Fd(span.file), span.memory, span.bytes).offset(span.at).build();
+        // SAFETY: as promised by the caller.
+        unsafe { self.start(entry) }
+    }
+
+    /// # Safety
+    /// The memory that the entry names must stay valid until its result was waited for.
+    unsafe fn start(&self, entry: squeue::Entry) -> io::Result<Ticket> {
+        let ring = ring_of_this_thread();
+        // SAFETY: as promised by the caller.
+        let number = unsafe { self.0[ring].start(entry) }?;
+        Ok(Ticket { ring, number })
+    }
+
+    /// Waits for the end of an operation: the number of bytes, or an error.
+    pub(crate) fn wait(&self, ticket: Ticket) -> io::Result<usize> {
+        self.0[ticket.ring].wait(ticket.number)
+    }
+}
+
+/// Threads take turns.
+fn ring_of_this_thread() -> usize {
+    static N_THREADS: AtomicUsize = AtomicUsize::new(0);
+    thread_local!(static RING: usize = N_THREADS.fetch_add(1, Ordering::Relaxed) % RINGS);
+    RING.with(|ring| *ring)
+}
+
 /// One io_uring instance.
-pub(crate) struct Ring {
+struct Ring {
     uring: IoUring,
     submission: Mutex<()>,
     tickets: Mutex<Tickets>,
     ended: Condvar,
 }
-
-/// The number of an operation that is under way.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Ticket(u32);
 
 #[derive(Default)]
 struct Tickets {
@@ -50,34 +107,14 @@ pub(crate) struct Span {
 }
 
 impl Ring {
-    pub(crate) fn new() -> io::Result<Self> {
+    fn new() -> io::Result<Self> {
         let uring = IoUring::new(ENTRIES)?;
         Ok(Self { uring, submission: Mutex::default(), tickets: Mutex::default(), ended: Condvar::new() })
     }
 
-    /// Begins to read.
-    ///
-    /// # Safety
-    /// The memory must stay valid, and unused by others, until [`Ring::wait`] has returned the ticket's result.
-    pub(crate) unsafe fn read(&self, span: &Span) -> io::Result<Ticket> {
-        let entry = opcode::Read::new(types::Fd(span.file), span.memory, span.bytes).offset(span.at).build();
-        // SAFETY: as promised by the caller.
-        unsafe { self.start(entry) }
-    }
-
-    /// Begins to write.
-    ///
-    /// # Safety
-    /// The memory must stay valid and unchanged until [`Ring::wait`] has returned the ticket's result.
-    pub(crate) unsafe fn write(&self, span: &Span) -> io::Result<Ticket> {
-        let entry = opcode::Write::new(types::Fd(span.file), span.memory, span.bytes).offset(span.at).build();
-        // SAFETY: as promised by the caller.
-        unsafe { self.start(entry) }
-    }
-
     /// # Safety
     /// The memory that the entry names must stay valid until its result was waited for.
-    unsafe fn start(&self, entry: squeue::Entry) -> io::Result<Ticket> {
+    unsafe fn start(&self, entry: squeue::Entry) -> io::Result<u32> {
         let ticket = self.take_ticket();
         let entry = entry.user_data(u64::from(ticket));
         let _alone = self.submission.lock().unwrap_or_else(PoisonError::into_inner);
@@ -88,7 +125,7 @@ impl Ring {
         }
         // The kernel takes a queued entry sooner or later, so a refusal here ends the ring but not the promise about its memory.
         self.submit()?;
-        Ok(Ticket(ticket))
+        Ok(ticket)
     }
 
     fn submit(&self) -> io::Result<()> {
@@ -113,12 +150,12 @@ impl Ring {
     }
 
     /// Waits for the end of an operation: the number of bytes, or an error.
-    pub(crate) fn wait(&self, ticket: Ticket) -> io::Result<usize> {
-        let place = ticket.0 as usize;
+    fn wait(&self, ticket: u32) -> io::Result<usize> {
+        let place = ticket as usize;
         let mut tickets = self.tickets.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if let Some(result) = tickets.results[place].take() {
-                tickets.free.push(ticket.0);
+                tickets.free.push(ticket);
                 return match result {
                     0.. => Ok(result as usize),
                     _ => Err(io::Error::from_raw_os_error(-result)),

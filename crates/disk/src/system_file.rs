@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 #[cfg(target_os = "linux")]
-use crate::ring::{Ring, Span, Ticket};
+use crate::ring::{Rings, Span, Ticket};
 
 /// What all files of a disk share.
 pub(crate) struct Shared {
@@ -24,7 +24,7 @@ pub(crate) struct Shared {
     pub(crate) usage: UsageLedger,
     pub(crate) counters: IoCounters,
     #[cfg(target_os = "linux")]
-    pub(crate) ring: Option<Ring>,
+    pub(crate) rings: Option<Rings>,
 }
 
 impl Shared {
@@ -35,14 +35,14 @@ impl Shared {
             usage,
             counters: IoCounters::default(),
             #[cfg(target_os = "linux")]
-            ring: if mode == IoMode::DirectRing { Ring::new().ok() } else { None },
+            rings: if mode == IoMode::DirectRing { Rings::new().ok() } else { None },
         }
     }
 
     /// Whether the kernel works on transfers while we go on.
     pub(crate) fn has_ring(&self) -> bool {
         #[cfg(target_os = "linux")]
-        let has_ring = self.ring.is_some();
+        let has_ring = self.rings.is_some();
         #[cfg(not(target_os = "linux"))]
         let has_ring = false;
         has_ring
@@ -150,8 +150,8 @@ impl OpenFile {
         self.shared.counters.count(self.kind, direction, self.position.next(at, bytes as u64), bytes as u64);
         let mut buffer = buffer;
         #[cfg(target_os = "linux")]
-        if let Some(ring) = &self.shared.ring {
-            return match self.start(ring, direction, &mut buffer, at, bytes) {
+        if let Some(rings) = &self.shared.rings {
+            return match self.start(rings, direction, &mut buffer, at, bytes) {
                 Ok(ticket) => {
                     let transfer = Transfer { file: self, direction, buffer, at, bytes };
                     Pending::under_way(Box::new(RingTransfer(Some((ticket, transfer)))))
@@ -177,7 +177,7 @@ impl OpenFile {
     #[cfg(target_os = "linux")]
     fn start(
         &self,
-        ring: &Ring,
+        rings: &Rings,
         direction: Direction,
         buffer: &mut AlignedBuffer<'_>,
         at: u64,
@@ -188,8 +188,8 @@ impl OpenFile {
         // SAFETY: the buffer goes into a `RingTransfer`, which waits for the ticket before it lets go of it, even when dropped.
         unsafe {
             match direction {
-                Direction::Read => ring.read(&span),
-                Direction::Write => ring.write(&span),
+                Direction::Read => rings.read(&span),
+                Direction::Write => rings.write(&span),
             }
         }
     }
@@ -287,8 +287,8 @@ struct RingTransfer<'b>(Option<(Ticket, Transfer<'b>)>);
 #[cfg(target_os = "linux")]
 impl<'b> RingTransfer<'b> {
     fn end(ticket: Ticket, transfer: Transfer<'b>) -> Completed<'b> {
-        let moved = match &transfer.file.shared.ring {
-            Some(ring) => transfer.file.shared.counters.waiting(|| ring.wait(ticket)),
+        let moved = match &transfer.file.shared.rings {
+            Some(rings) => transfer.file.shared.counters.waiting(|| rings.wait(ticket)),
             None => Ok(0),
         };
         match moved {

@@ -20,7 +20,7 @@
 //! from the buffer itself, so a graph that is deep and narrow makes as few runs as one that is wide.
 //!
 //! # Invariants
-//! 1. Every state that was found new is in exactly one of: a visited run, or a worker's buffer of new states. The filter has met it.
+//! 1. Every state that was found new is in exactly one of: a visited run, a run that a worker is writing, or a worker's buffer of new states. The filter has met it.
 //! 2. Every state is expanded once: from the buffer, or when the run that it was first written to is read.
 //! 3. A doubtful state is in a run or a buffer of doubtful ones until it was compared with everything that is visited. The filter has met
 //!    it.

@@ -19,7 +19,7 @@ pub(crate) use block::Block;
 pub(crate) use header::{BlockFile, BlockRange};
 pub use header::{BlockFileKind, FileShape};
 pub(crate) use reader::BlockReader;
-pub(crate) use writer::{BlockWriter, Buffers};
+pub(crate) use writer::{BlockWriter, Buffers, EndingFile};
 
 /// The bytes of header and footer: a page each.
 pub(crate) const EDGE_BYTES: usize = lariat_disk::PAGE_BYTES;

@@ -6,6 +6,7 @@
 //!
 //! *Values* travel with rows: a counter, a mark, a level, or a row.
 
+use crate::hash::word;
 use crate::run::Literal;
 use std::cmp::Ordering;
 use std::fmt::Debug;
@@ -111,17 +112,44 @@ macro_rules! number {
 
 number!(u8, u16, u32, u64, u128);
 
+/// The number of a row of up to 16 bytes, by loads of fixed sizes: a copy of any number of bytes is a call, and what it has stored is read back slowly.
+#[inline(always)]
+fn number_of(row: &[u8]) -> u128 {
+    match row.split_at_checked(8) {
+        Some((low, high)) => u128::from(word(low)) | u128::from(word(high)) << 64,
+        None => u128::from(word(row)),
+    }
+}
+
+/// The inverse of [`number_of`], by stores of fixed sizes that overlap.
+#[inline(always)]
+fn write_number(number: u128, row: &mut [u8]) {
+    let n = row.len();
+    let from = |at: usize| number >> (8 * at);
+    match n {
+        8..=16 => {
+            row[..8].copy_from_slice(&(number as u64).to_le_bytes());
+            row[n - 8..].copy_from_slice(&(from(n - 8) as u64).to_le_bytes());
+        }
+        4..=7 => {
+            row[..4].copy_from_slice(&(number as u32).to_le_bytes());
+            row[n - 4..].copy_from_slice(&(from(n - 4) as u32).to_le_bytes());
+        }
+        _ => row.iter_mut().enumerate().for_each(|(at, byte)| *byte = from(at) as u8),
+    }
+}
+
 macro_rules! integer_key {
     ($($integer:ty),*) => {$(
         impl Key for $integer {
-            #[inline]
+            #[inline(always)]
             fn from_row(row: &[u8]) -> Self {
-                <$integer as Value>::read(row)
+                number_of(row) as $integer
             }
 
-            #[inline]
+            #[inline(always)]
             fn write_row(self, row: &mut [u8]) {
-                Value::write(self, row);
+                write_number(self as u128, row);
             }
 
             #[inline(always)]
@@ -212,7 +240,7 @@ impl<const N: usize> Value for Wide<N> {
     fn read(bytes: &[u8]) -> Self {
         let mut key = Self::default();
         for (piece, word) in bytes.chunks(8).zip(&mut key.0) {
-            *word = <u64 as Value>::read(piece);
+            *word = crate::hash::word(piece);
         }
         key
     }

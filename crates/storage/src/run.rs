@@ -29,4 +29,4 @@ pub use literals::Literal;
 pub(crate) use literals::SLACK_BYTES;
 pub use reader::RunReader;
 pub use repeats::GROUP_ROWS_MAX;
-pub use writer::{RunOptions, RunWriter};
+pub use writer::{EndingRun, RunOptions, RunWriter};

@@ -5,7 +5,7 @@
 use crate::SearchError;
 use lariat_base::MemoryBudget;
 use lariat_storage::stream::RowStream;
-use lariat_storage::{Key, Run, RunReader};
+use lariat_storage::{Key, Run, RunReader, StorageError};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -24,6 +24,8 @@ pub(super) struct Frontier<'b, K: Key> {
 struct Waiting<'b, K: Key> {
     runs: VecDeque<Run<'b, K>>,
     reading: Option<Reading<'b, K>>,
+    /// The one that is read next, if there is memory for that: its first states are on their way from disk.
+    next: Option<Reading<'b, K>>,
     /// States in memory that anybody may take.
     left: Vec<Vec<K>>,
 }
@@ -32,6 +34,44 @@ struct Reading<'b, K: Key> {
     run: Run<'b, K>,
     rows_read: u64,
     reader: RunReader<'b, K>,
+}
+
+impl<'b, K: Key> Reading<'b, K> {
+    /// Begins to read a run.
+    fn begin(run: &Run<'b, K>, budget: &'b MemoryBudget) -> Result<Self, StorageError> {
+        let mut reader = RunReader::new(run, READER_BUFFERS, budget)?;
+        reader.begin()?;
+        Ok(Self { run: run.clone(), rows_read: 0, reader })
+    }
+}
+
+impl<'b, K: Key> Waiting<'b, K> {
+    fn has_runs(&self) -> bool {
+        !self.runs.is_empty() || self.reading.is_some() || self.next.is_some()
+    }
+
+    /// Goes on to the next run, and begins to read the one behind it; false if there is none.
+    fn begin_next(&mut self, budget: &'b MemoryBudget) -> Result<bool, StorageError> {
+        self.reading = match (self.next.take(), self.runs.front()) {
+            (None, Some(run)) => {
+                let reading = Reading::begin(run, budget)?;
+                self.runs.pop_front();
+                Some(reading)
+            }
+            (next, _) => next,
+        };
+        if let Some(run) = self.runs.front() {
+            self.next = match Reading::begin(run, budget) {
+                // It is read when its turn comes.
+                Err(StorageError::Memory(_)) => None,
+                next => Some(next?),
+            };
+        }
+        if self.next.is_some() {
+            self.runs.pop_front();
+        }
+        Ok(self.reading.is_some())
+    }
 }
 
 /// What a worker gets.
@@ -48,7 +88,7 @@ impl<'b, K: Key> Frontier<'b, K> {
     pub(super) fn new(n_workers: usize) -> Self {
         Self {
             n_workers,
-            waiting: Mutex::new(Waiting { runs: VecDeque::new(), reading: None, left: Vec::new() }),
+            waiting: Mutex::new(Waiting { runs: VecDeque::new(), reading: None, next: None, left: Vec::new() }),
             changed: Condvar::new(),
             n_idle: AtomicUsize::new(0),
             paused: AtomicBool::new(false),
@@ -88,13 +128,14 @@ impl<'b, K: Key> Frontier<'b, K> {
     /// Whether nothing waits; between rounds.
     pub(super) fn is_empty(&self) -> bool {
         let waiting = self.lock();
-        waiting.runs.is_empty() && waiting.reading.is_none() && waiting.left.is_empty()
+        !waiting.has_runs() && waiting.left.is_empty()
     }
 
     /// Takes all runs back but the one that is being read, whose name it tells; between rounds.
     pub(super) fn take_runs(&self) -> Option<String> {
         let mut waiting = self.lock();
         waiting.runs.clear();
+        waiting.next = None;
         waiting.reading.as_ref().map(|reading| reading.run.name().to_owned())
     }
 
@@ -162,12 +203,8 @@ impl<'b, K: Key> Frontier<'b, K> {
                 }
                 done.extend(waiting.reading.take().map(|reading| reading.run));
             }
-            match waiting.runs.pop_front() {
-                Some(run) => {
-                    let reader = RunReader::new(&run, READER_BUFFERS, budget)?;
-                    waiting.reading = Some(Reading { run, rows_read: 0, reader });
-                }
-                None => break,
+            if !waiting.begin_next(budget)? {
+                break;
             }
         }
         Ok(match waiting.left.pop() {
@@ -190,7 +227,7 @@ impl<'b, K: Key> Frontier<'b, K> {
             if self.is_paused() {
                 return false;
             }
-            if !waiting.runs.is_empty() || waiting.reading.is_some() || !waiting.left.is_empty() {
+            if waiting.has_runs() || !waiting.left.is_empty() {
                 self.n_idle.fetch_sub(1, Ordering::Relaxed);
                 return true;
             }

@@ -20,6 +20,15 @@ fn remove(disk: &dyn Disk, name: &str) -> Result<(), SearchError> {
     Ok(disk.remove(name).map_err(StorageError::Disk)?)
 }
 
+/// Removes the files of runs.
+pub(super) fn remove_runs<K: Key>(disk: &dyn Disk, runs: Vec<Run<'_, K>>) -> Result<(), SearchError> {
+    runs.into_iter().try_for_each(|run| {
+        let name = run.name().to_owned();
+        drop(run);
+        remove(disk, &name)
+    })
+}
+
 impl Garbage {
     /// Whether what was published last names the run.
     pub(super) fn is_published<K: Key>(&self, run: &Run<'_, K>) -> bool {
@@ -28,17 +37,16 @@ impl Garbage {
 
     /// Removes runs now, or later if what was published last names them.
     pub(super) fn add<K: Key>(&mut self, disk: &dyn Disk, runs: Vec<Run<'_, K>>) -> Result<(), SearchError> {
-        for run in runs {
-            let name = run.name().to_owned();
-            if self.is_published(&run) {
-                self.names.push(name);
-                self.bytes += run.bytes();
-            } else {
-                drop(run);
-                remove(disk, &name)?;
-            }
+        remove_runs(disk, self.keep_published(runs))
+    }
+
+    /// Keeps runs for later that what was published last names; the others, which may be removed now.
+    pub(super) fn keep_published<'b, K: Key>(&mut self, mut runs: Vec<Run<'b, K>>) -> Vec<Run<'b, K>> {
+        for run in runs.extract_if(.., |run| number_of(run.name()) < self.published) {
+            self.names.push(run.name().to_owned());
+            self.bytes += run.bytes();
         }
-        Ok(())
+        runs
     }
 
     /// What the files take that stay for now.

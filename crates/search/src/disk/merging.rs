@@ -41,19 +41,18 @@ impl<'b, K: Key> Visited<'b, K> {
         }
     }
 
-    /// Puts what runs were merged to in their place.
+    /// Puts what runs were merged to in their place; those of them that are to be removed now.
     pub(super) fn put_merged(
         &mut self,
-        files: &Files<'b>,
         role: Role,
         sources: Vec<Run<'b, K>>,
         merged: Run<'b, K>,
-    ) -> Result<(), SearchError> {
+    ) -> Result<Vec<Run<'b, K>>, SearchError> {
         if role == Role::Expanded && sources.iter().map(Run::rows).sum::<u64>() != merged.rows() {
             return Err(SearchError::StateTwice);
         }
         self.list(role).push(merged);
-        self.forget(files, sources)
+        Ok(self.garbage.keep_published(sources))
     }
 
     /// Merges runs of about the same size where there are many, and more if there are more runs than can be read at once. `reading`

@@ -7,7 +7,7 @@ use crate::SearchError;
 use lariat_base::MemoryBudget;
 use lariat_disk::Disk;
 use lariat_storage::stream::{Merge, RowStream, SliceStream, Subtract, write_all};
-use lariat_storage::{Key, Run, RunOptions, RunReader, RunWriter, StorageError};
+use lariat_storage::{EndingRun, Key, Run, RunOptions, RunReader, RunWriter, StorageError};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -94,11 +94,11 @@ impl<'b> Files<'b> {
         RunWriter::new(self.disk, &name, &self.options, self.budget)
     }
 
-    /// Writes sorted keys.
-    pub(super) fn write<K: Key>(&self, keys: &[K]) -> Result<Run<'b, K>, SearchError> {
+    /// Writes sorted keys, and does not wait for the last of them.
+    pub(super) fn write<K: Key>(&self, keys: &[K]) -> Result<EndingRun<'b, K>, SearchError> {
         let mut writer = self.begin()?;
         write_all(&mut SliceStream::of_keys(keys), &mut writer)?;
-        Ok(writer.finish()?)
+        Ok(writer.end()?)
     }
 
     /// Merges runs to one.

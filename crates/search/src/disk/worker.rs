@@ -2,16 +2,25 @@
 
 use super::Shared;
 use super::frontier::Taken;
+use super::garbage::remove_runs;
 use crate::SearchError;
 use crate::expansion::{BATCH_ROWS, batch_edges};
 use lariat_graph::{Edges, Expander, RowBuffer, Rows};
 use lariat_storage::sort::{drop_duplicates, sort_rows};
-use lariat_storage::{Key, KeyCache, ReservedVec, hash_row};
+use lariat_storage::{EndingRun, Key, KeyCache, ReservedVec, hash_row};
 
 /// Successors whose bits of the filter are fetched ahead.
 const LOOKAHEAD: usize = 16;
 /// States that are left to a worker that has none, at most.
 const LEFT_ROWS_MAX: usize = 1 << 12;
+
+/// What a run is written for.
+#[derive(Clone, Copy)]
+enum Written {
+    Expanded,
+    Waiting,
+    Doubtful,
+}
 
 pub(super) struct Worker<'w, 's, K: Key> {
     shared: &'w Shared<'s, K>,
@@ -21,6 +30,8 @@ pub(super) struct Worker<'w, 's, K: Key> {
     new: ReservedVec<'w, K>,
     n_expanded: usize,
     doubtful: ReservedVec<'w, K>,
+    /// The run that was written last, as long as nobody knows it: it may still be on its way to disk.
+    ending: Option<(Written, EndingRun<'s, K>)>,
     /// For sorting.
     words: ReservedVec<'w, u64>,
     batch: Vec<K>,
@@ -41,6 +52,7 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
             new: ReservedVec::new(budget),
             n_expanded: 0,
             doubtful: ReservedVec::new(budget),
+            ending: None,
             words: ReservedVec::new(budget),
             batch: Vec::with_capacity(BATCH_ROWS),
             rows: RowBuffer::new(width),
@@ -71,6 +83,7 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
         self.write_expanded()?;
         self.write_waiting(0)?;
         self.write_doubtful()?;
+        self.end_writing()?;
         let budget = self.shared.context.budget;
         self.new = ReservedVec::new(budget);
         self.doubtful = ReservedVec::new(budget);
@@ -98,7 +111,7 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
 
     /// Works until nobody has anything to expand, or the round is ended.
     pub(super) fn work(&mut self) -> Result<(), SearchError> {
-        let result = self.begin_round().and_then(|()| self.expand_all());
+        let result = self.begin_round().and_then(|()| self.expand_all()).and_then(|()| self.end_writing());
         if result.is_err() {
             self.shared.frontier.pause();
         }
@@ -114,6 +127,8 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
                 return Ok(());
             }
             if !self.take_batch()? {
+                // What waits for others may be in the run that was written last.
+                self.end_writing()?;
                 if self.shared.frontier.wait() {
                     continue;
                 }
@@ -125,14 +140,18 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
     }
 
     /// Merges runs of about the same size while there are many, so that passes have few to read.
-    fn merge_alike(&self) -> Result<(), SearchError> {
+    fn merge_alike(&mut self) -> Result<(), SearchError> {
         let shared = self.shared;
         // Nearly always there is nothing to do.
         while shared.visited_changed() {
             let Some(_merging) = shared.files.begin_merging() else { return Ok(()) };
             let Some((role, runs)) = shared.visited().take_alike() else { return Ok(()) };
+            // Its memory is the merge's.
+            self.end_writing()?;
             let merged = shared.files.merge(&runs)?;
-            shared.visited().put_merged(&shared.files, role, runs, merged)?;
+            let done_with = shared.visited().put_merged(role, runs, merged)?;
+            // That takes its time, in which others want to look at the runs.
+            remove_runs(shared.files.disk, done_with)?;
         }
         Ok(())
     }
@@ -161,7 +180,8 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
 
     /// Takes states that another worker found into its own buffer.
     pub(super) fn adopt(&mut self, keys: &[K]) -> Result<(), SearchError> {
-        keys.iter().try_for_each(|key| self.push_new(*key))
+        keys.iter().try_for_each(|key| self.push_new(*key))?;
+        self.end_writing()
     }
 
     /// Leaves half of the states that wait to a worker that has nothing to do.
@@ -268,9 +288,8 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
             return Ok(());
         }
         sort_rows(&mut self.new[..n], &mut self.words);
-        let run = self.shared.files.write(&self.new[..n])?;
-        self.shared.visited().expanded.push(run);
-        self.ask_for_pause();
+        self.end_writing()?;
+        self.ending = Some((Written::Expanded, self.shared.files.write(&self.new[..n])?));
         self.new.copy_within(n.., 0);
         let left = self.new.len() - n;
         self.new.truncate(left);
@@ -284,11 +303,9 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
             return Ok(());
         }
         sort_rows(&mut self.new[n..], &mut self.words);
-        let run = self.shared.files.write(&self.new[n..])?;
-        self.shared.visited().waiting.push(run.clone());
-        self.shared.frontier.push(run);
+        self.end_writing()?;
+        self.ending = Some((Written::Waiting, self.shared.files.write(&self.new[n..])?));
         self.new.truncate(n);
-        self.ask_for_pause();
         Ok(())
     }
 
@@ -298,9 +315,26 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
         }
         sort_rows(&mut self.doubtful, &mut self.words);
         let n = drop_duplicates(&mut self.doubtful);
-        let run = self.shared.files.write(&self.doubtful[..n])?;
-        self.shared.visited().doubtful.push(run);
+        self.end_writing()?;
+        self.ending = Some((Written::Doubtful, self.shared.files.write(&self.doubtful[..n])?));
         self.doubtful.clear();
+        Ok(())
+    }
+
+    /// Waits for the run that was written last, if there is one, and lets everybody know it.
+    fn end_writing(&mut self) -> Result<(), SearchError> {
+        let Some((written, ending)) = self.ending.take() else { return Ok(()) };
+        let run = ending.wait()?;
+        let mut visited = self.shared.visited();
+        match written {
+            Written::Expanded => visited.expanded.push(run),
+            Written::Doubtful => visited.doubtful.push(run),
+            Written::Waiting => {
+                visited.waiting.push(run.clone());
+                self.shared.frontier.push(run);
+            }
+        }
+        drop(visited);
         self.ask_for_pause();
         Ok(())
     }

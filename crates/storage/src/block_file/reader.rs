@@ -96,7 +96,8 @@ impl<'b> BlockReader<'b> {
         Ok(true)
     }
 
-    fn read_ahead(&mut self) -> Result<(), StorageError> {
+    /// Begins to read blocks that come next.
+    pub(crate) fn read_ahead(&mut self) -> Result<(), StorageError> {
         let has_current = usize::from(self.current.is_some());
         while self.under_way.len() < self.ahead
             && self.under_way.len() + has_current < self.buffers

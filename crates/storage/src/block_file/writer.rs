@@ -122,7 +122,12 @@ impl<'b> BlockWriter<'b> {
     }
 
     /// Writes the footer and waits for everything. `rows` are in `blocks` blocks that end at `index_at`.
-    pub(crate) fn finish(mut self, rows: u64, blocks: u64, index_at: u64) -> Result<BlockFile, StorageError> {
+    pub(crate) fn finish(self, rows: u64, blocks: u64, index_at: u64) -> Result<BlockFile, StorageError> {
+        self.end(rows, blocks, index_at).wait()
+    }
+
+    /// The same without waiting.
+    pub(crate) fn end(mut self, rows: u64, blocks: u64, index_at: u64) -> EndingFile<'b> {
         let file_bytes = self.at + EDGE_BYTES as u64;
         let footer = Footer { rows, blocks, index_at, index_blocks: self.number - blocks, file_bytes };
         footer.write(&mut self.filling[self.filled..self.filled + EDGE_BYTES]);
@@ -130,9 +135,23 @@ impl<'b> BlockWriter<'b> {
         self.at = file_bytes;
         let last = self.file.write(self.filling, self.at - self.filled as u64, self.filled);
         self.under_way.push_back(last);
-        for write in self.under_way.drain(..) {
+        let file = BlockFile { file: self.file, shape: self.shape, footer };
+        EndingFile { file, under_way: self.under_way }
+    }
+}
+
+/// A block file of which everything is written or on its way to disk.
+pub(crate) struct EndingFile<'b> {
+    file: BlockFile,
+    under_way: VecDeque<Pending<'b>>,
+}
+
+impl EndingFile<'_> {
+    /// Waits until everything is written.
+    pub(crate) fn wait(self) -> Result<BlockFile, StorageError> {
+        for write in self.under_way {
             write.wait().result?;
         }
-        Ok(BlockFile { file: self.file.clone(), shape: self.shape, footer })
+        Ok(self.file)
     }
 }

@@ -24,6 +24,8 @@ pub struct RunReader<'b, K: Key, V: Value = ()> {
     values: ReservedVec<'b, V>,
     from: usize,
     to: usize,
+    /// Rows below this key are to be left out; none if that is done.
+    start: Option<K>,
     /// Rows from this key on do not come.
     end: Option<K>,
 }
@@ -48,19 +50,23 @@ impl<'b, K: Key, V: Value> RunReader<'b, K, V> {
             values: ReservedVec::new(budget),
             from: 0,
             to: 0,
+            start: None,
             end: None,
         })
     }
 
-    /// Only the rows from `from` on and below `to` come. For a reader that has not begun.
+    /// Only the rows from `from` on and below `to` come. For a reader that has not begun; it begins to read.
     pub fn limit_to(&mut self, from: Option<K>, to: Option<K>) -> Result<(), StorageError> {
-        self.end = to;
+        (self.start, self.end) = (from, to);
+        let first_block = from.map_or(0, |from| self.run.block_of(from));
         let end_block = to.map_or(u64::MAX, |to| self.run.block_of(to) + 1);
-        self.blocks.jump(0, end_block);
-        match from {
-            Some(from) => self.skip_to(from),
-            None => Ok(()),
-        }
+        self.blocks.jump(first_block, end_block);
+        self.begin()
+    }
+
+    /// Begins to read, so that the first rows are there when they are asked for.
+    pub fn begin(&mut self) -> Result<(), StorageError> {
+        self.blocks.read_ahead()
     }
 
     /// Decodes the next group; false at the end.
@@ -148,6 +154,9 @@ impl<'b, K: Key, V: Value> RunReader<'b, K, V> {
 
 impl<K: Key, V: Value> RowStream<K, V> for RunReader<'_, K, V> {
     fn batch(&mut self) -> Result<(&[K], &[V]), StorageError> {
+        if let Some(start) = self.start {
+            self.skip_to(start)?;
+        }
         while self.from == self.to {
             if !self.next_group()? {
                 break;
@@ -162,6 +171,7 @@ impl<K: Key, V: Value> RowStream<K, V> for RunReader<'_, K, V> {
     }
 
     fn skip_to(&mut self, key: K) -> Result<(), StorageError> {
+        let key = self.start.take().map_or(key, |start| start.max(key));
         if self.from < self.to && self.keys[self.to - 1] >= key {
             self.from = first_not_below(&self.keys[..self.to], self.from, key);
             return Ok(());

@@ -7,7 +7,7 @@ use super::group::{Widths, put_group};
 use super::index::{Index, Run, write_index};
 use super::literals::AT_ONCE;
 use super::repeats::{GROUP_ROWS_MAX, KeyEncoder};
-use crate::block_file::{BlockFileKind, BlockWriter, Buffers, FileShape};
+use crate::block_file::{BlockFileKind, BlockWriter, Buffers, EndingFile, FileShape};
 use crate::key::{Key, Value};
 use crate::{Reservation, ReservedVec, StorageError};
 use lariat_base::MemoryBudget;
@@ -246,7 +246,12 @@ impl<'b, K: Key, V: Value> RunWriter<'b, K, V> {
     }
 
     /// Ends the run. It survives a crash after [`Run::sync`].
-    pub fn finish(mut self) -> Result<Run<'b, K>, StorageError> {
+    pub fn finish(self) -> Result<Run<'b, K>, StorageError> {
+        self.end()?.wait()
+    }
+
+    /// The same without waiting for what is on its way to disk.
+    pub fn end(mut self) -> Result<EndingRun<'b, K>, StorageError> {
         self.write_groups()?;
         if self.block_used > 0 {
             self.end_block(true)?;
@@ -256,8 +261,21 @@ impl<'b, K: Key, V: Value> RunWriter<'b, K, V> {
         }
         let (blocks, index_at) = (self.blocks.blocks(), self.blocks.bytes());
         write_index(&mut self.blocks, &self.index, self.widths.row)?;
-        let file = self.blocks.finish(self.rows, blocks, index_at)?;
-        Ok(Run::new(file, self.index))
+        let file = self.blocks.end(self.rows, blocks, index_at);
+        Ok(EndingRun { file, index: self.index })
+    }
+}
+
+/// A run of which everything is written or on its way to disk.
+pub struct EndingRun<'b, K: Key> {
+    file: EndingFile<'b>,
+    index: ReservedVec<'b, (K, u64)>,
+}
+
+impl<'b, K: Key> EndingRun<'b, K> {
+    /// Waits until everything is written.
+    pub fn wait(self) -> Result<Run<'b, K>, StorageError> {
+        Ok(Run::new(self.file.wait()?, self.index))
     }
 }
 
