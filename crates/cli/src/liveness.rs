@@ -1,12 +1,12 @@
 //! The searches for accepting cycles: which algorithm, with which of its own options.
 
-use crate::options::{Algorithm, MphfOption, SearchOptions};
+use crate::options::{Algorithm, GenerationOption, MphfOption, SearchOptions};
 use clap::{Args, ValueEnum};
 use lariat_graph::{Graph, Strength};
 use lariat_search::iddfs::Deepening;
 use lariat_search::{
-    Context, HashPlacement, LassoSearch, SearchError, dac, ddfs, flash, iddfs, ioemc, las, map, minimal, ndfs, proof,
-    scc,
+    Context, Generation, HashPlacement, LassoSearch, SearchError, dac, ddfs, flash, iddfs, ioemc, las, map, minimal,
+    ndfs, proof, scc,
 };
 
 /// What the algorithms for temporal properties leave open.
@@ -107,7 +107,7 @@ pub fn find_lasso(
 ) -> (&'static str, Result<LassoSearch, SearchError>) {
     match options.algorithm {
         Algorithm::Scc => ("scc", scc::find_lasso(graph, context)),
-        Algorithm::Ddfs => ("ddfs", ddfs::find_lasso(graph, options.mphf(), context)),
+        Algorithm::Ddfs => ("ddfs", ddfs::find_lasso(graph, options.generation(), options.mphf(), context)),
         Algorithm::Iddfs => ("iddfs", iddfs::find_lasso(graph, options.mphf(), options.deepening, context)),
         Algorithm::Minimal => ("minimal", minimal::find_lasso(graph, options.mphf(), context)),
         Algorithm::Dac => ("dac", dac::find_lasso(graph, options.dac(), context)),
@@ -125,6 +125,7 @@ pub struct SearchChoice {
     algorithm: Algorithm,
     options: LivenessOptions,
     mphf: MphfOption,
+    generation: GenerationOption,
     deepening: Deepening,
 }
 
@@ -134,6 +135,7 @@ impl SearchChoice {
             algorithm,
             options: options.liveness.clone(),
             mphf: options.mphf,
+            generation: options.generation,
             deepening: options.depth_step.map_or_else(Deepening::default, Deepening::Levels),
         }
     }
@@ -144,6 +146,13 @@ impl SearchChoice {
             MphfOption::Auto => HashPlacement::Auto,
             MphfOption::Ram => HashPlacement::Memory,
             MphfOption::Disk => HashPlacement::Disk,
+        }
+    }
+
+    fn generation(&self) -> Generation {
+        match self.generation {
+            GenerationOption::Levels => Generation::Levels,
+            GenerationOption::Disk => Generation::Disk,
         }
     }
 

@@ -88,6 +88,10 @@ pub struct SearchOptions {
     #[arg(long, value_enum, default_value_t = MphfOption::Auto)]
     pub mphf: MphfOption,
 
+    /// How ddfs finds the states that it numbers
+    #[arg(long, value_enum, default_value_t = GenerationOption::Levels)]
+    pub generation: GenerationOption,
+
     /// Let iddfs search after each N levels [default: whenever there are twice as many states]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub depth_step: Option<u64>,
@@ -231,6 +235,14 @@ pub enum Algorithm {
     Flash,
     /// On disk, for temporal properties: liveness as safety, a search for a state that comes back (Edelkamp and Jabbar)
     Las,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum GenerationOption {
+    /// Level by level, by external breadth-first search, as published
+    Levels,
+    /// By the search on disk
+    Disk,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -36,7 +36,7 @@ mod near;
 pub use crate::accepting_components::Component;
 
 use crate::accepting_components::{AcceptingComponents, accepting_components};
-use crate::enumerate::{HashPlacement, States, enumerate};
+use crate::enumerate::{Generation, HashPlacement, States, enumerate};
 use crate::lasso::{Halt, Lasso, LassoSearch};
 use crate::trimmed_graph::{TrimmedGraph, saved_graph};
 use crate::{Context, SearchError};
@@ -112,7 +112,7 @@ pub(crate) fn find_in_portions(
     context: &Context,
     each: &mut Each<'_>,
 ) -> Result<CycleSearch, SearchError> {
-    let mut states = match enumerate(graph, context, NAME, placement) {
+    let mut states = match enumerate(graph, context, NAME, Generation::Disk, placement) {
         Ok(states) => states,
         Err(stopped) => {
             let search = stopped.into_result()?;

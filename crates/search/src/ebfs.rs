@@ -119,21 +119,24 @@ pub(crate) struct LevelEnd {
     /// The runs of all states, and those of the newest level, which may be among them; none if there are no more levels.
     pub(crate) runs: Vec<String>,
     pub(crate) newest: Vec<String>,
+    /// With how many states the caller said to be done, perhaps in another process.
+    pub(crate) done_with: u64,
 }
 
-/// Called when a level is complete; the memory is free. False ends the search.
-pub(crate) type AfterLevel<'a> = dyn FnMut(LevelEnd) -> bool + 'a;
+/// Called when a level is complete; the memory is free. It says with how many states it is done, or nothing, which ends the search.
+pub(crate) type AfterLevel<'a> = dyn FnMut(LevelEnd) -> Option<u64> + 'a;
 
-/// Searches everything, level by level, as long as somebody wants more.
+/// Searches everything, level by level, as long as somebody wants more, who is known on disk by a name.
 pub(crate) fn explore_levels(
     graph: &dyn Graph,
     context: &Context,
+    name: &'static str,
     after: &mut AfterLevel<'_>,
 ) -> Result<Exploration, SearchError> {
     let tally = Tally::new(graph, &[], Extent::Everything, context);
     let disk = context.disk.ok_or(SearchError::NoDisk)?;
     for_row_width!(graph.row_bytes(), K => {
-        let mut search = Search::<K, (), Whole>::new(&tally, disk, Whole, None);
+        let mut search = Search::<K, (), Whole>::new(&tally, disk, Whole, None).published_as(name);
         search.after_level = Some(after);
         search.run()
     })
@@ -167,6 +170,8 @@ struct Search<'s, K: Key, V: Value, S: Stored<K, V>> {
     n_published: (u64, u64),
     prefix: &'static str,
     after_level: Option<&'s mut AfterLevel<'s>>,
+    /// With how many states whoever is called after levels is done.
+    done_with: u64,
     values: std::marker::PhantomData<V>,
 }
 
@@ -189,14 +194,19 @@ impl<'s, K: Key, V: Value, S: Stored<K, V>> Search<'s, K, V, S> {
             n_published: (0, 0),
             prefix: "",
             after_level: None,
+            done_with: 0,
             values: std::marker::PhantomData,
         }
     }
 
     /// The same, publishing how far it is, and going on from there.
-    fn published(mut self) -> Self {
+    fn published(self) -> Self {
+        self.published_as(checkpoint::NAME)
+    }
+
+    fn published_as(mut self, name: &'static str) -> Self {
         let after = self.shares.publish_after;
-        self.publisher = Some(Publisher::new(self.tally.context, self.disk, checkpoint::NAME, after));
+        self.publisher = Some(Publisher::new(self.tally.context, self.disk, name, after));
         self
     }
 
@@ -260,8 +270,10 @@ impl<'s, K: Key, V: Value, S: Stored<K, V>> Search<'s, K, V, S> {
             let counts = self.tally.result();
             let runs = self.visited.iter().flat_map(RunParts::files).map(str::to_owned).collect();
             let newest = newest.files().map(str::to_owned).collect();
-            if !after(LevelEnd { states: counts.states, transitions: counts.transitions, runs, newest }) {
-                self.tally.stop();
+            let (states, transitions, done_with) = (counts.states, counts.transitions, self.done_with);
+            match after(LevelEnd { states, transitions, runs, newest, done_with }) {
+                Some(done_with) => self.done_with = done_with,
+                None => self.tally.stop(),
             }
         }
         newest.rows() > 0

@@ -1,23 +1,23 @@
 //! All states of a graph on disk, and a number for each: what semi-external searches stand on.
 //!
-//! The states are found by the search on disk (`disk.rs`) and stay in its runs. A minimal perfect hash function gives each a number, so that a search
+//! The states are found by the search on disk (`disk.rs`), or level by level as published (`ebfs.rs`), and stay in its runs. A minimal perfect hash function gives each a number, so that a search
 //! needs a bit or a few for each state, and no table of states. Whoever wants all rows scans the runs; a row that is met while searching is
 //! hashed. That asks for no comparison, since every state that can be met has a number.
 //!
 //! # Paper
 //! Edelkamp, Sanders, Šimeček, *Semi-external LTL model checking*, 2008; Edelkamp et al., *Flash memory efficient LTL model checking*, section 5, where the hash function
-//! may be on disk. *Deviations.* States are not generated level by level: levels are known to searches that need them, and made by those.
+//! may be on disk. *Deviations.* With [`Generation::Disk`] states are not generated level by level: levels are known to searches that need them, and made by those.
 //!
 //! # Invariants
 //! 1. Every state is in one run, and the numbers of all are 0 to N - 1.
 //! 2. A state whose bit in `cut` is set is never expanded: its successors may have no numbers.
 //!
 //! # Cost
-//! That of the search on disk; then one scan of all states to number them.
+//! That of the search that finds them; then one scan of all states to number them.
 
 use crate::expansion::batch_edges;
 use crate::lasso::{Halt, LassoSearch};
-use crate::{Context, Exploration, Extent, SearchError, disk};
+use crate::{Context, Exploration, Extent, SearchError, disk, ebfs};
 use lariat_base::{BudgetExceeded, Event, Limit, Progress};
 use lariat_disk::{Disk, DiskError};
 use lariat_graph::{Edges, Expander, Graph, RowBuffer, Rows};
@@ -30,6 +30,8 @@ use lariat_storage::{
 pub(crate) const ALGORITHM: &str = "algorithm";
 const STATES: &str = "states";
 const HASH: &str = "hash";
+/// By what a search for states level by level is known on disk.
+const LEVELS: &str = "levels of states";
 /// Blocks that a reader has in memory.
 const READ_BUFFERS: usize = 2;
 /// Rows that are handed on at once.
@@ -46,6 +48,16 @@ pub enum HashPlacement {
     /// In memory.
     Memory,
     /// On disk: a lookup is a read.
+    Disk,
+}
+
+/// How all states are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Generation {
+    /// Level by level, by external breadth-first search, as published.
+    #[default]
+    Levels,
+    /// By the search on disk.
     Disk,
 }
 
@@ -100,6 +112,7 @@ pub(crate) fn enumerate<'s>(
     graph: &'s dyn Graph,
     context: &'s Context<'s>,
     name: &str,
+    generation: Generation,
     placement: HashPlacement,
 ) -> Result<States<'s>, Stopped> {
     let disk = context.disk.ok_or(SearchError::NoDisk)?;
@@ -112,13 +125,20 @@ pub(crate) fn enumerate<'s>(
         return Ok(States::new(graph, context, runs, HASH, placement, restored(&manifest)?)?);
     }
     disk.counters().begin_phase("enumerate");
-    let found = disk::explore(graph, &[], Extent::Everything, context)?;
+    // What was begun in one way is ended in that way.
+    let generation = match Manifest::read(disk, context.budget)?.unwrap_or_default().text(ALGORITHM) {
+        Ok(LEVELS) => Generation::Levels,
+        Ok(_) => Generation::Disk,
+        Err(_) => generation,
+    };
+    let (found, files) = match generation {
+        Generation::Disk => find_by_disk(graph, context, disk)?,
+        Generation::Levels => find_by_levels(graph, context, disk)?,
+    };
     let counts = counts_of(&found);
     if let Some(limit) = found.limit {
         return Err(Stopped::Limit(LassoSearch { limit: Some(limit), ..counts }));
     }
-    let left = Manifest::read(disk, context.budget)?.unwrap_or_default();
-    let files: Vec<ManifestFile> = left.files().to_vec();
     if files.iter().map(|file| file.rows).sum::<u64>() != found.states {
         return Err(SearchError::StateTwice.into());
     }
@@ -127,6 +147,33 @@ pub(crate) fn enumerate<'s>(
     let states = States::new(graph, context, runs, HASH, placement, counts)?;
     publish(&states, name, &files)?;
     Ok(states)
+}
+
+/// All states, and the files that they are in.
+type Found = (Exploration, Vec<ManifestFile>);
+
+fn find_by_disk(graph: &dyn Graph, context: &Context<'_>, disk: &dyn Disk) -> Result<Found, SearchError> {
+    let found = disk::explore(graph, &[], Extent::Everything, context)?;
+    let left = Manifest::read(disk, context.budget)?.unwrap_or_default();
+    Ok((found, left.files().to_vec()))
+}
+
+fn find_by_levels(graph: &dyn Graph, context: &Context<'_>, disk: &dyn Disk) -> Result<Found, SearchError> {
+    let mut runs = Vec::new();
+    let found = ebfs::explore_levels(graph, context, LEVELS, &mut |level| {
+        runs = level.runs;
+        Some(0)
+    })?;
+    let width = graph.row_bytes();
+    let file = |name: &String| {
+        for_row_width!(width, K => {
+            let run = Run::<K>::open(disk, name, width, 0, context.budget)?;
+            run.sync()?;
+            Ok(ManifestFile { role: STATES.to_owned(), name: name.clone(), rows: run.rows(), bytes: run.bytes() })
+        })
+    };
+    let files = runs.iter().map(file).collect::<Result<Vec<_>, StorageError>>()?;
+    Ok((found, files))
 }
 
 /// The key under which it is noted on disk which property a search is for.

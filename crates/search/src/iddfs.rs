@@ -13,7 +13,7 @@
 //! 1. Before the last search every state has been expanded, so if that finds nothing there is nothing.
 //!
 //! # Cost
-//! That of `ebfs`, and of twice `ddfs` on the states that were found. Of what was done before an interruption only the searches are not done again.
+//! That of `ebfs`, and of twice `ddfs` on the states that were found. After an interruption it goes on from the level that was published last.
 
 use crate::ddfs::find_accepting_cycle;
 use crate::ebfs::{self, LevelEnd};
@@ -22,11 +22,10 @@ use crate::lasso::{Halt, Lasso, LassoSearch};
 use crate::{Context, SearchError};
 use lariat_base::Limit;
 use lariat_graph::Graph;
-use lariat_storage::{Manifest, StorageError};
+use lariat_storage::StorageError;
 
 const NAME: &str = "iddfs";
 const HASH: &str = "hash";
-const SEARCHED: &str = "searched";
 /// With fewer states the first search is not worth while.
 const STATES_MIN: u64 = 1 << 12;
 
@@ -55,14 +54,9 @@ pub fn find_lasso(
     deepening: Deepening,
     context: &Context,
 ) -> Result<LassoSearch, SearchError> {
+    forget_other_property(context)?;
     let mut search = Search { graph, context, placement, deepening, n_levels: 0, searched: 0, ended: Ok(None) };
-    let begun = search.take_up();
-    let is_begun = begun.is_ok();
-    search.note_error(begun);
-    let explored = match is_begun {
-        true => ebfs::explore_levels(graph, context, &mut |level| search.after_level(&level)),
-        false => Ok(crate::Exploration::default()),
-    };
+    let explored = ebfs::explore_levels(graph, context, NAME, &mut |level| search.after_level(&level));
     let found = match explored {
         Err(SearchError::Storage(StorageError::Memory(_))) => {
             return Ok(LassoSearch { limit: Some(Limit::Memory), ..LassoSearch::default() });
@@ -98,28 +92,10 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
-    /// Takes up what another process noted, and removes what it left.
-    fn take_up(&mut self) -> Result<(), Halt> {
-        let disk = self.context.disk.ok_or(SearchError::NoDisk)?;
-        forget_other_property(self.context)?;
-        let manifest = Manifest::open(disk, self.context.budget)?.unwrap_or_default();
-        match manifest.text("algorithm") {
-            Ok(NAME) => self.searched = manifest.number(SEARCHED)?,
-            Ok(_) => return Err(Halt::Error(SearchError::OtherSearch)),
-            Err(_) => {}
-        }
-        Ok(())
-    }
-
-    fn note_error(&mut self, result: Result<(), Halt>) {
-        if let Err(halt) = result {
-            self.ended = Err(halt);
-        }
-    }
-
-    /// Searches the states so far if it is time; whether to make another level.
-    fn after_level(&mut self, level: &LevelEnd) -> bool {
+    /// Searches the states so far if it is time; how many need not be searched again, if another level is to be made.
+    fn after_level(&mut self, level: &LevelEnd) -> Option<u64> {
         self.n_levels += 1;
+        self.searched = self.searched.max(level.done_with);
         let is_last = level.newest.is_empty();
         let is_due = match self.deepening {
             Deepening::Work { states_min } => level.states >= states_min.max(2 * self.searched),
@@ -128,7 +104,7 @@ impl Search<'_> {
         if is_due || is_last {
             self.ended = self.search(level);
         }
-        matches!(self.ended, Ok(None))
+        matches!(self.ended, Ok(None)).then_some(self.searched)
     }
 
     fn search(&mut self, level: &LevelEnd) -> Result<Option<Lasso>, Halt> {
@@ -139,19 +115,6 @@ impl Search<'_> {
         let found = find_accepting_cycle(&mut states)?;
         states.remove_file(HASH)?;
         self.searched = level.states;
-        self.note()?;
         Ok(found)
-    }
-
-    /// Publishes how many states need not be searched again.
-    fn note(&self) -> Result<(), Halt> {
-        let disk = self.context.disk.ok_or(SearchError::NoDisk)?;
-        let mut manifest = Manifest::new();
-        for (key, text) in self.context.labels {
-            manifest.set_text(key, text);
-        }
-        manifest.set_text("algorithm", NAME);
-        manifest.set_number(SEARCHED, self.searched);
-        Ok(manifest.publish(disk, self.context.budget)?)
     }
 }

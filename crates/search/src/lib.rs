@@ -70,7 +70,7 @@ mod liveness_tests;
 mod semi_external_tests;
 
 pub use compact::Compaction;
-pub use enumerate::{HashPlacement, PROPERTY, forget_other_property};
+pub use enumerate::{Generation, HashPlacement, PROPERTY, forget_other_property};
 pub use lasso::{Lasso, LassoSearch};
 
 use lariat_base::{BudgetExceeded, Event, Limit, MemoryBudget, Observer, StopSignal};

@@ -32,7 +32,7 @@
 //! the read of its edges once. 17 bytes for each vertex, in memory or on disk.
 
 use crate::accepting_components::accepting_components;
-use crate::enumerate::{HashPlacement, States, enumerate};
+use crate::enumerate::{Generation, HashPlacement, States, enumerate};
 use crate::lasso::{Halt, Lasso, LassoSearch};
 use crate::trimmed_graph::{Direction, Remaining, TrimmedGraph, Visit, saved_graph};
 use crate::{Context, SearchError};
@@ -44,7 +44,7 @@ const RHO: f64 = 0.5;
 
 /// Looks for a shortest lasso.
 pub fn find_lasso(graph: &dyn Graph, placement: HashPlacement, context: &Context) -> Result<LassoSearch, SearchError> {
-    let mut states = match enumerate(graph, context, NAME, placement) {
+    let mut states = match enumerate(graph, context, NAME, Generation::Disk, placement) {
         Ok(states) => states,
         Err(stopped) => return stopped.into_result(),
     };
@@ -226,7 +226,9 @@ mod tests {
         let (budget, stop, disk) = (MemoryBudget::new(memory_bytes), StopSignal::new(None), FaultyDisk::default());
         let (disk, observer) = (Some(&disk as _), &SilentObserver);
         let context = Context { budget: &budget, stop: &stop, observer, threads: 1, disk, labels: &[] };
-        let Ok(mut states) = enumerate(graph, &context, NAME, HashPlacement::Auto) else { panic!("no states") };
+        let Ok(mut states) = enumerate(graph, &context, NAME, Generation::Disk, HashPlacement::Auto) else {
+            panic!("no states")
+        };
         let Ok(Some(mut search)) = Search::begin(&mut states) else { panic!("no cycles") };
         assert!(search.run().is_ok());
         (search.round, search.best.length)

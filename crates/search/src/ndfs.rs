@@ -63,6 +63,14 @@ struct Nested<'n> {
     was_cut: bool,
 }
 
+/// Something else that is tried when a search has become large.
+pub struct Pause<'p> {
+    /// When so many states were expanded.
+    pub states: u64,
+    /// What is tried; if it finds a lasso, that is the answer.
+    pub attempt: &'p mut dyn FnMut() -> Result<Option<Lasso>, SearchError>,
+}
+
 /// How far a search goes at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
@@ -78,7 +86,7 @@ impl Bounds {
 
 /// Looks for an accepting cycle; `strength` tells how much of Büchi acceptance the graph needs.
 pub fn find_lasso(graph: &dyn Graph, strength: Strength, context: &Context) -> Result<LassoSearch, SearchError> {
-    find_lasso_or_hand_over(graph, strength, context, None)
+    find_lasso_or_hand_over(graph, strength, context, None, None)
 }
 
 /// Looks for an accepting cycle that is near: states beyond the bounds are left out, and if that happened, the search is not complete.
@@ -90,23 +98,24 @@ pub fn find_lasso_nearby(
 ) -> Result<LassoSearch, SearchError> {
     let table = RowTable::new(graph.row_bytes(), context.budget).map_err(|_| SearchError::BudgetTooSmall)?;
     let mut search = Nested::new(graph, strength, bounds, context, &table);
-    let ended = search.search();
+    let ended = search.search(None);
     let was_cut = search.was_cut;
     let mut found = search.states.finish(ended)?;
     found.complete &= !was_cut;
     Ok(found)
 }
 
-/// The same, but if the table is full all states are handed over.
+/// The same, but if the table is full all states are handed over, and something else may be tried on the way.
 pub fn find_lasso_or_hand_over(
     graph: &dyn Graph,
     strength: Strength,
     context: &Context,
+    pause: Option<Pause<'_>>,
     successor: Option<Successor<'_>>,
 ) -> Result<LassoSearch, SearchError> {
     let table = RowTable::new(graph.row_bytes(), context.budget).map_err(|_| SearchError::BudgetTooSmall)?;
     let mut search = Nested::new(graph, strength, Bounds::NONE, context, &table);
-    let ended = search.search();
+    let ended = search.search(pause);
     let Nested { states, .. } = search;
     if let (Some(successor), Err(Halt::Limit(Limit::Memory | Limit::StateNumbers))) = (successor, &ended) {
         successor(&Ended { states: &states })?;
@@ -156,10 +165,10 @@ impl<'n> Nested<'n> {
         }
     }
 
-    fn search(&mut self) -> Result<Option<Lasso>, Halt> {
+    fn search(&mut self, mut pause: Option<Pause<'_>>) -> Result<Option<Lasso>, Halt> {
         for state in self.states.initial()? {
             if self.colour(state) == Colour::White
-                && let Some(lasso) = self.first_search(state)?
+                && let Some(lasso) = self.first_search(state, &mut pause)?
             {
                 return Ok(Some(lasso));
             }
@@ -177,7 +186,7 @@ impl<'n> Nested<'n> {
     }
 
     /// The first search, which is called the blue one.
-    fn first_search(&mut self, initial: RowId) -> Result<Option<Lasso>, Halt> {
+    fn first_search(&mut self, initial: RowId, pause: &mut Option<Pause<'_>>) -> Result<Option<Lasso>, Halt> {
         self.enter(initial)?;
         while let Some(frame) = self.stack.last_mut() {
             let source = frame.state;
@@ -194,7 +203,12 @@ impl<'n> Nested<'n> {
                     self.was_cut = true;
                     self.note_not_red();
                 }
-                Colour::White => self.enter(target)?,
+                Colour::White => {
+                    self.enter(target)?;
+                    if let Some(lasso) = self.pause_if_due(pause)? {
+                        return Ok(Some(lasso));
+                    }
+                }
                 Colour::Cyan if self.closes_accepting_cycle(source, target) => {
                     return Ok(Some(self.lasso(target)));
                 }
@@ -213,6 +227,16 @@ impl<'n> Nested<'n> {
     #[inline]
     fn is_beyond_bounds(&self) -> bool {
         self.stack.len() >= self.bounds.depth || self.states.n_visits() >= self.bounds.states
+    }
+
+    /// Tries something else once.
+    #[inline]
+    fn pause_if_due(&self, pause: &mut Option<Pause<'_>>) -> Result<Option<Lasso>, Halt> {
+        let n_visits = self.states.n_visits();
+        match pause.take_if(|pause| n_visits >= pause.states) {
+            Some(pause) => Ok((pause.attempt)()?),
+            None => Ok(None),
+        }
     }
 
     fn note_not_red(&mut self) {

@@ -14,7 +14,7 @@
 //! # Cost
 //! 10.6 bits of memory an accepting state. Each accepting state is expanded twice, after the search for all states.
 
-use crate::enumerate::{ALGORITHM, HashPlacement, counts_of, forget_other_property};
+use crate::enumerate::{ALGORITHM, Generation, HashPlacement, counts_of, forget_other_property};
 use crate::expansion::batch_edges;
 use crate::lasso::Halt;
 use crate::tally::lock;
@@ -49,7 +49,7 @@ pub fn find_lasso(graph: &dyn Graph, strength: Strength, context: &Context) -> R
     let noted = Manifest::read(disk, context.budget)?;
     let is_numbered = noted.is_some_and(|noted| noted.text(ALGORITHM).is_ok_and(|name| name == ddfs::NAME));
     if strength == Strength::Strong || is_numbered {
-        return ddfs::find_lasso(graph, HashPlacement::Auto, context);
+        return ddfs::find_lasso(graph, Generation::Disk, HashPlacement::Auto, context);
     }
     let found = disk::explore(graph, &[], Extent::Everything, context)?;
     let counts = counts_of(&found);
@@ -59,7 +59,9 @@ pub fn find_lasso(graph: &dyn Graph, strength: Strength, context: &Context) -> R
     let proved = for_row_width!(graph.row_bytes(), K => Proof::<K>::new(graph, context, disk, &counts).run());
     match proved {
         Ok(true) => Ok(LassoSearch { complete: true, ..counts }),
-        Ok(false) | Err(Halt::Limit(Limit::Memory)) => ddfs::find_lasso(graph, HashPlacement::Auto, context),
+        Ok(false) | Err(Halt::Limit(Limit::Memory)) => {
+            ddfs::find_lasso(graph, Generation::Disk, HashPlacement::Auto, context)
+        }
         Err(Halt::Limit(limit)) => Ok(LassoSearch { limit: Some(limit), ..counts }),
         Err(Halt::Error(error)) => Err(error),
     }

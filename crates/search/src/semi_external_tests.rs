@@ -3,7 +3,7 @@
 use crate::daac::CycleSearch;
 use crate::iddfs::Deepening;
 use crate::reference::ExplicitGraph;
-use crate::{Context, HashPlacement, Lasso, LassoSearch, SearchError, daac, ddfs, iddfs, minimal, scc};
+use crate::{Context, Generation, HashPlacement, Lasso, LassoSearch, SearchError, daac, ddfs, iddfs, minimal, scc};
 use lariat_base::{Limit, MemoryBudget, Random, SilentObserver, StopSignal};
 use lariat_disk::{FaultPlan, FaultyDisk};
 use lariat_graph::Graph;
@@ -18,7 +18,10 @@ fn any_placement(random: &mut Random) -> HashPlacement {
 }
 
 const ALGORITHMS: &[(&str, Search)] = &[
-    ("ddfs", |graph, context, random| ddfs::find_lasso(graph, any_placement(random), context)),
+    ("ddfs", |graph, context, random| {
+        let generation = if random.below(2) == 0 { Generation::Levels } else { Generation::Disk };
+        ddfs::find_lasso(graph, generation, any_placement(random), context)
+    }),
     ("iddfs", |graph, context, random| {
         let deepening = match random.below(3) {
             0 => Deepening::Levels(1 + random.below(9) as u64),

@@ -7,10 +7,19 @@ use lariat_graph::{Graph, Strength};
 use lariat_search::{Context, Exploration, Extent, Goal, LassoSearch, SearchError, disk, ndfs, proof, ram};
 use lariat_storage::StorageError;
 
-/// How deep is looked for a counterexample nearby, and how many states that may take each time: a moment's work, which finds what is near although a depth-first search
-/// goes by it, and makes a shorter counterexample.
-const DEPTHS_NEARBY: [usize; 3] = [24, 96, 384];
-const STATES_NEARBY: u64 = 1 << 16;
+/// How far is looked for a counterexample nearby, which finds what is near although a depth-first search goes by it, and makes a shorter counterexample.
+struct Look {
+    /// One after the other.
+    depths: &'static [usize],
+    /// How many states each may take.
+    states: u64,
+}
+
+/// Before the hunt: hardly more than it takes the program to begin.
+const GLANCE: Look = Look { depths: &[24], states: 1 << 15 };
+/// On the way, when the hunt has come so far: where there are few states it would cost more than all the rest.
+const LOOK: Look = Look { depths: &[24, 96, 384], states: 1 << 16 };
+const STATES_BEFORE_LOOK: u64 = 1 << 17;
 
 impl Searcher {
     /// States, breadth-first.
@@ -41,14 +50,20 @@ impl Searcher {
         strength: Strength,
     ) -> Result<(&'static str, Result<LassoSearch, SearchError>), Failure> {
         if self.scratch().is_none() {
-            if let Some(result) = self.find_lasso_nearby(graph, strength) {
+            if let Some(result) = self.find_lasso_nearby(graph, strength, &GLANCE) {
                 return Ok(("ndfs", result));
             }
+            let mut look = || {
+                let found = self.find_lasso_nearby(graph, strength, &LOOK);
+                self.context().begin_phase("hunt");
+                Ok(found.transpose()?.and_then(|found| found.lasso))
+            };
             // One thread hunts, and all threads prove: states that fit into more than this are found sooner by the proof.
             let share = self.budget.left() / 4;
             let (hunt, is_handed_over) = self.until_handed_over(share, |context, successor| {
                 context.begin_phase("hunt");
-                ndfs::find_lasso_or_hand_over(graph, strength, context, Some(successor))
+                let pause = ndfs::Pause { states: STATES_BEFORE_LOOK, attempt: &mut look };
+                ndfs::find_lasso_or_hand_over(graph, strength, context, Some(pause), Some(successor))
             })?;
             if !is_handed_over {
                 return Ok(("ndfs", hunt));
@@ -58,12 +73,17 @@ impl Searcher {
     }
 
     /// A look at what is near; none if that does not answer.
-    fn find_lasso_nearby(&self, graph: &dyn Graph, strength: Strength) -> Option<Result<LassoSearch, SearchError>> {
+    fn find_lasso_nearby(
+        &self,
+        graph: &dyn Graph,
+        strength: Strength,
+        look: &Look,
+    ) -> Option<Result<LassoSearch, SearchError>> {
         let budget = MemoryBudget::new(self.budget.left() / 4);
         let context = Context { budget: &budget, ..self.context() };
         context.begin_phase("look");
-        DEPTHS_NEARBY.into_iter().find_map(|depth| {
-            let bounds = ndfs::Bounds { depth, states: STATES_NEARBY };
+        look.depths.iter().find_map(|&depth| {
+            let bounds = ndfs::Bounds { depth, states: look.states };
             let found = ndfs::find_lasso_nearby(graph, strength, bounds, &context);
             let answers = found.as_ref().map_or(true, |found| {
                 found.lasso.is_some() || found.complete || !matches!(found.limit, None | Some(Limit::Memory))

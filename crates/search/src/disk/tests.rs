@@ -248,8 +248,8 @@ fn what_a_hunt_visited_is_taken_over() {
             hand_over(handed, &context)
         };
         let in_memory = Context { budget: &small, ..context_of(&context) };
-        let hunt =
-            crate::ndfs::find_lasso_or_hand_over(&graph, Strength::Weak, &in_memory, Some(&mut successor)).unwrap();
+        let hunt = crate::ndfs::find_lasso_or_hand_over(&graph, Strength::Weak, &in_memory, None, Some(&mut successor))
+            .unwrap();
         assert_eq!(hunt.limit.is_some(), is_handed_over, "seed {seed}");
         if !is_handed_over {
             continue;

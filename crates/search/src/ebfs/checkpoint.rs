@@ -19,6 +19,7 @@ const VISITED: &str = "visited";
 const FRONTIER: &str = "frontier";
 const KEPT: &str = "kept";
 const MERGED_SETS: &str = "merged";
+const DONE_WITH: &str = "done-with";
 
 impl<'s, K: Key, V: Value, S: Stored<K, V>> Search<'s, K, V, S> {
     pub(super) fn publish_if_due(&mut self, frontier: &RunParts<'s, K>, counted: &Manifest) -> Result<(), SearchError> {
@@ -57,6 +58,7 @@ impl<'s, K: Key, V: Value, S: Stored<K, V>> Search<'s, K, V, S> {
         }
         self.saved_levels.note_growing(manifest, LEVELS)?;
         manifest.set_number(MERGED_SETS, self.n_merged);
+        manifest.set_number(DONE_WITH, self.done_with);
         manifest.set_number(VISITED, self.visited.len() as u64);
         for (i, set) in self.visited.iter().enumerate() {
             self.note_set(manifest, &format!("{VISITED}-{i}"), set)?;
@@ -102,6 +104,7 @@ impl<'s, K: Key, V: Value, S: Stored<K, V>> Search<'s, K, V, S> {
             self.visited.push(RunParts::open(&manifest, &role, disk, (key_bytes, 0), budget)?);
         }
         self.n_merged = manifest.number(MERGED_SETS)?;
+        self.done_with = manifest.number(DONE_WITH)?;
         self.n_published = (self.levels.len() as u64, self.n_merged);
         Ok(Some(RunParts::open(&manifest, FRONTIER, disk, (key_bytes, value_bytes), budget)?))
     }
