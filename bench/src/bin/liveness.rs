@@ -4,7 +4,7 @@
 
 use clap::Parser;
 use lariat_base::size::{format_count, format_size, parse_size};
-use lariat_bench::instances::{INSTANCES, Instance};
+use lariat_bench::instances::{INSTANCES, Instance, Source};
 use lariat_bench::spin::{self, Cycle};
 use lariat_bench::table::{Column, Table};
 use lariat_bench::temporary::TemporaryFolder;
@@ -33,9 +33,9 @@ struct Options {
     #[arg(long, value_name = "NAME")]
     algorithm: Vec<String>,
 
-    /// The memory of all searches
-    #[arg(long, default_value = "2GiB", value_parser = parse_size)]
-    memory: u64,
+    /// The memory of all searches [default: first 2GiB, and then --percent 5]
+    #[arg(long, value_parser = parse_size)]
+    memory: Option<u64>,
 
     /// Instead, so many percent of the memory that each product takes in memory, at least 16 MiB
     #[arg(long, value_name = "P", conflicts_with = "memory")]
@@ -54,6 +54,26 @@ struct Options {
 const PUBLISHED: &[&str] = &["ioemc", "dac", "map", "iddfs", "ddfs", "las", "flash"];
 /// The least memory of a search.
 const MEMORY_MIN: u64 = 16 << 20;
+/// What searches get where nothing is said: as much as the papers' machine had, and then as little as they speak of.
+const MEMORY: u64 = 2 << 30;
+const PERCENT: f64 = 5.0;
+
+/// How much memory searches get.
+#[derive(Clone, Copy)]
+enum Memory {
+    Bytes(u64),
+    Percent(f64),
+}
+
+impl Options {
+    fn memories(&self) -> Vec<Memory> {
+        match (self.memory, self.percent) {
+            (Some(bytes), _) => vec![Memory::Bytes(bytes)],
+            (None, Some(percent)) => vec![Memory::Percent(percent)],
+            (None, None) => vec![Memory::Bytes(MEMORY), Memory::Percent(PERCENT)],
+        }
+    }
+}
 
 /// Searches, and what is asked of them beside their name.
 const SEARCHES: &[(&str, &[&str])] = &[
@@ -120,18 +140,22 @@ fn compare(options: &Options) -> Result<bool, String> {
     let mut all_right = true;
     for instance in &instances {
         let lariat = Lariat { options, program: &program, shared: &shared, instance };
-        let memory = lariat.memory()?;
-        let mut shown = Shown { table: &table, instance, seconds: Vec::new() };
-        for (search, arguments) in &searches {
-            if *search == "spin" {
-                all_right &= shown.spin(run_spin(options, &shared, instance)?);
-            } else {
-                let command = if *search == "disk" { "explore" } else { "check" };
-                let answer = lariat.run(command, search, Some(memory), arguments)?;
-                all_right &= shown.row(search, &answer);
+        let has_spin = searches.iter().any(|(search, _)| *search == "spin");
+        let spin = if has_spin { run_spin(options, &shared, instance)? } else { None };
+        for memory in options.memories() {
+            let memory = lariat.memory(memory)?;
+            let mut shown = Shown { table: &table, instance, seconds: Vec::new() };
+            for (search, arguments) in &searches {
+                if *search == "spin" {
+                    all_right &= shown.spin(spin.as_ref());
+                } else {
+                    let command = if *search == "disk" { "explore" } else { "check" };
+                    let answer = lariat.run(command, search, Some(memory), arguments)?;
+                    all_right &= shown.row(search, &answer);
+                }
             }
+            shown.compare_auto(memory);
         }
-        shown.compare_auto(memory);
     }
     Ok(all_right)
 }
@@ -146,8 +170,11 @@ struct Lariat<'l> {
 
 impl Lariat<'_> {
     /// The memory of all searches.
-    fn memory(&self) -> Result<u64, String> {
-        let Some(percent) = self.options.percent else { return Ok(self.options.memory) };
+    fn memory(&self, memory: Memory) -> Result<u64, String> {
+        let percent = match memory {
+            Memory::Bytes(bytes) => return Ok(bytes),
+            Memory::Percent(percent) => percent,
+        };
         let explored = self.run("explore", "ram", None, &[])?;
         let stored = explored.as_ref().ok().and_then(|found| found["memory"]["stored"].as_u64());
         let stored = stored.ok_or_else(|| format!("{}: its memory is unknown", self.instance.name))?;
@@ -163,16 +190,17 @@ impl Lariat<'_> {
         more: &[&str],
     ) -> Result<Result<Value, String>, String> {
         let algorithm = search.split(' ').next().unwrap_or(search);
-        let model = data::dve_file(self.shared, self.instance.model);
+        // What a search that was given up leaves behind goes with the folder.
+        let folder = TemporaryFolder::new("liveness")?;
+        let (model, parameters) = self.instance.model.file(self.shared, folder.path())?;
         let mut arguments: Vec<OsString> = vec![command.into(), model.into_os_string()];
+        arguments.extend(parameters.into_iter().map(OsString::from));
         let seconds = format!("{}s", self.options.seconds);
         arguments.extend(["--ltl", self.instance.ltl, "--algorithm", algorithm].map(OsString::from));
         if let Some(memory) = memory {
             arguments.extend(["--memory".into(), memory.to_string().into()]);
         }
         arguments.extend(["--time-limit", &seconds, "--json", "--quiet"].iter().chain(more).map(OsString::from));
-        // What a search that was given up leaves behind goes with the folder.
-        let folder = TemporaryFolder::new("liveness")?;
         arguments.extend(["--disk".into(), folder.path().join("states").into_os_string()]);
         let finished = child::run(self.program, &arguments, folder.path())?;
         Ok(serde_json::from_str(&finished.stdout).map_err(|_| finished.ending()))
@@ -181,10 +209,10 @@ impl Lariat<'_> {
 
 /// What SPIN says, where it can check the instance.
 fn run_spin(options: &Options, shared: &Path, instance: &Instance) -> Result<Option<Result<Cycle, String>>, String> {
-    let Some(claim) = &instance.spin else { return Ok(None) };
+    let (Some(claim), Source::Beem(model)) = (&instance.spin, instance.model) else { return Ok(None) };
     spin::check_tools()?;
     let folder = TemporaryFolder::new("liveness-spin")?;
-    let promela = data::promela_file(shared, instance.model);
+    let promela = data::promela_file(shared, model);
     let pan = spin::compile_claim(&promela, claim, folder.path())?;
     Ok(Some(spin::find_cycle(&pan, claim, options.seconds.div_ceil(60), folder.path())))
 }
@@ -243,14 +271,14 @@ impl Shown<'_> {
     }
 
     /// Prints SPIN's row, which is empty where there is no Promela twin; false if the verdict is wrong.
-    fn spin(&mut self, answer: Option<Result<Cycle, String>>) -> bool {
+    fn spin(&mut self, answer: Option<&Result<Cycle, String>>) -> bool {
         let title = format!("{}, spin", self.instance.name);
         let cycle = match answer {
             Some(Ok(cycle)) => cycle,
             other => {
                 self.table.row(&[title]);
                 if let Some(Err(message)) = other {
-                    self.table.remark(&message);
+                    self.table.remark(message);
                 }
                 return true;
             }
