@@ -51,9 +51,10 @@ fn with_floors(text: &str, floors: usize) -> Result<String, String> {
     let requests: Vec<String> = (FLOORS - 1..floors).map(request).collect();
     let bound = |sign: &str| (format!("t{sign}{FLOORS}"), format!("t{sign}{floors}"));
     let (below, at) = (bound("<"), bound("=="));
+    // The array is declared before anything is asked of a floor with that number.
     Ok(text
-        .replace(&last, &requests.join(",\n"))
         .replace(&format!("req[{FLOORS}]"), &format!("req[{floors}]"))
+        .replace(&last, &requests.join(",\n"))
         .replace(&below.0, &below.1)
         .replace(&at.0, &at.1))
 }
