@@ -118,7 +118,7 @@ impl<'s, K: Key> Search<'s, K> {
         shares: Option<Shares>,
     ) -> Result<Self, SearchError> {
         let shares = shares.unwrap_or_else(|| Shares::of::<K>(context, graph.row_bytes()));
-        let filter = RowFilter::new(shares.filter_bytes, context.budget)?;
+        let filter = RowFilter::growing(shares.filter_bytes, context.budget)?;
         let shared = Shared {
             graph,
             context,
@@ -148,6 +148,10 @@ impl<'s, K: Key> Search<'s, K> {
             self.round(&mut workers)?;
             if shared.tally.is_stopped() && shared.tally.limit().is_none() {
                 break;
+            }
+            if shared.is_filter_crowded() && !shared.tally.is_stopped() {
+                shared.filter.grow_for(shared.tally.states());
+                continue;
             }
             // What was left to a worker that has not come for it is nowhere else.
             for keys in shared.frontier.take_left() {
@@ -232,6 +236,11 @@ impl<'s, K: Key> Search<'s, K> {
 impl<'s, K: Key> Shared<'s, K> {
     fn visited(&self) -> std::sync::MutexGuard<'_, Visited<'s, K>> {
         self.visited.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Whether there are many states for the filter, which is to grow between rounds.
+    fn is_filter_crowded(&self) -> bool {
+        self.filter.is_crowded(self.tally.states())
     }
 
     /// Whether runs were written since this was asked last.

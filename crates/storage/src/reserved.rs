@@ -85,6 +85,11 @@ impl<'b, T> ReservedVec<'b, T> {
         self.items.truncate(n);
     }
 
+    /// How many items there is memory for.
+    pub fn capacity(&self) -> usize {
+        self.room
+    }
+
     /// Bytes taken from the budget.
     pub fn memory_bytes(&self) -> u64 {
         Self::bytes(self.room)

@@ -79,6 +79,7 @@ impl<'s, K: Key> Search<'s, K> {
         shared.tally.restore(&manifest)?;
         let runs: Vec<&Run<'s, K>> =
             [&visited.expanded, &visited.waiting, &visited.doubtful].into_iter().flatten().collect();
+        shared.filter.grow_for(shared.tally.states());
         shared.fill_filter(&runs)?;
         Ok(true)
     }

@@ -93,7 +93,8 @@ impl Shares {
             filter_bytes: (memory / 8 * parts.filter_of_8) as u64,
             cache_bytes: (memory / parts.cache / threads).min(CACHE_BYTES_MAX),
             new_keys: (memory / parts.new / threads / (key_bytes + sort_bytes)).max(256),
-            doubtful_keys: (memory / parts.doubtful / threads / key_bytes).max(256),
+            // Most of them share the words with new ones.
+            doubtful_keys: (memory / parts.doubtful / threads / (key_bytes + sort_bytes / 2)).max(256),
             found_keys: (memory / 64 / threads / key_bytes).max(256),
             readers_max: readers.max().max(4),
             merging_max: (memory / MERGING_SHARE / merger_bytes).max(1),

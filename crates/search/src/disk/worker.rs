@@ -42,6 +42,16 @@ pub(super) struct Worker<'w, 's, K: Key> {
     found: Vec<(u64, K)>,
 }
 
+/// Sorts keys, with as many words of those that there is room for. Words that nobody needed yet take no memory.
+fn sort<K: Key>(keys: &mut [K], words: &mut ReservedVec<'_, u64>) {
+    let n_words = keys.len().min(words.capacity());
+    if words.len() < n_words && words.resize(n_words, 0).is_err() {
+        // There is room, so this does not happen; and without words it only takes longer.
+        words.clear();
+    }
+    sort_rows(keys, words);
+}
+
 impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
     pub(super) fn new(shared: &'w Shared<'s, K>) -> Result<Self, SearchError> {
         let (budget, width) = (shared.context.budget, shared.graph.row_bytes());
@@ -71,8 +81,8 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
             self.new = ReservedVec::with_capacity(shares.new_keys, budget).map_err(memory)?;
             self.doubtful = ReservedVec::with_capacity(shares.doubtful_keys, budget).map_err(memory)?;
             if size_of::<K>() > 8 {
-                self.words = ReservedVec::with_capacity(shares.new_keys, budget).map_err(memory)?;
-                self.words.resize(shares.new_keys, 0).map_err(memory)?;
+                let n_words = shares.new_keys.max(shares.doubtful_keys);
+                self.words = ReservedVec::with_capacity(n_words, budget).map_err(memory)?;
             }
         }
         Ok(())
@@ -97,8 +107,8 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
         if self.n_expanded < self.new.len() {
             return None;
         }
-        sort_rows(&mut self.new, &mut self.words);
-        sort_rows(&mut self.doubtful, &mut self.words);
+        sort(&mut self.new, &mut self.words);
+        sort(&mut self.doubtful, &mut self.words);
         let n = drop_duplicates(&mut self.doubtful);
         self.doubtful.truncate(n);
         Some((&self.new, &self.doubtful))
@@ -135,6 +145,9 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
                 return Ok(());
             }
             self.expand_batch()?;
+            if self.shared.is_filter_crowded() {
+                self.shared.frontier.pause();
+            }
             self.merge_alike()?;
         }
     }
@@ -287,7 +300,7 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
         if n == 0 {
             return Ok(());
         }
-        sort_rows(&mut self.new[..n], &mut self.words);
+        sort(&mut self.new[..n], &mut self.words);
         self.end_writing()?;
         self.ending = Some((Written::Expanded, self.shared.files.write(&self.new[..n])?));
         self.new.copy_within(n.., 0);
@@ -302,7 +315,7 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
         if n == self.new.len() {
             return Ok(());
         }
-        sort_rows(&mut self.new[n..], &mut self.words);
+        sort(&mut self.new[n..], &mut self.words);
         self.end_writing()?;
         self.ending = Some((Written::Waiting, self.shared.files.write(&self.new[n..])?));
         self.new.truncate(n);
@@ -313,7 +326,7 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
         if self.doubtful.is_empty() {
             return Ok(());
         }
-        sort_rows(&mut self.doubtful, &mut self.words);
+        sort(&mut self.doubtful, &mut self.words);
         let n = drop_duplicates(&mut self.doubtful);
         self.end_writing()?;
         self.ending = Some((Written::Doubtful, self.shared.files.write(&self.doubtful[..n])?));
