@@ -5,7 +5,7 @@
 use lariat_base::{Limit, MemoryBudget, SilentObserver, StopSignal};
 use lariat_graph::{Graph, Strength};
 use lariat_search::reference::ExplicitGraph;
-use lariat_search::{Context, Lasso, LassoSearch, ndfs, scc};
+use lariat_search::{Context, Lasso, LassoSearch, SearchError, ndfs, scc};
 use lariat_testkit::RandomGraph;
 use std::time::Duration;
 
@@ -186,4 +186,37 @@ fn what_is_near_is_found_and_nothing_else_is_said() {
         }
     }
     assert!(n_found > 100 && n_cut > 100, "{n_found} found near, {n_cut} not complete");
+}
+
+/// Something else is tried once, when the search has become large, and does not change the answer unless it finds one.
+#[test]
+fn something_else_is_tried_once_on_the_way() {
+    let (mut n_tried, mut n_found) = (0, 0);
+    for seed in 0..200 {
+        let graph = RandomGraph::new(seed, 60);
+        let budget = MemoryBudget::new(16 << 20);
+        let stop = StopSignal::new(None);
+        let context =
+            Context { budget: &budget, stop: &stop, observer: &SilentObserver, threads: 1, disk: None, labels: &[] };
+        let plain = ndfs::find_lasso(&graph, Strength::Strong, &context).unwrap();
+        let search = |states, attempt: &mut dyn FnMut() -> Result<Option<Lasso>, SearchError>| {
+            let pause = ndfs::Pause { states, attempt };
+            ndfs::find_lasso_or_hand_over(&graph, Strength::Strong, &context, Some(pause), None).unwrap()
+        };
+        let mut times = 0;
+        let found = search(10, &mut || {
+            times += 1;
+            Ok(None)
+        });
+        assert_eq!(found, plain, "seed {seed}");
+        assert!(times <= 1, "seed {seed}: {times}");
+        n_tried += times;
+        if let (1, Some(lasso)) = (times, &plain.lasso) {
+            n_found += 1;
+            let earlier = search(10, &mut || Ok(Some(lasso.clone())));
+            assert_eq!(earlier.lasso.as_ref(), Some(lasso), "seed {seed}");
+            assert!(earlier.states <= plain.states, "seed {seed}");
+        }
+    }
+    assert!(n_tried > 20 && n_found > 5, "{n_tried}, {n_found}");
 }
