@@ -58,6 +58,7 @@ mod route;
 pub mod scc;
 mod sets;
 mod tally;
+mod team;
 mod tree;
 mod trim;
 mod trimmed_graph;

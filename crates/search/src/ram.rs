@@ -20,6 +20,7 @@ use crate::disk::Handed;
 use crate::expansion::most_edge_bytes;
 use crate::path::{Levels, rebuild_paths};
 use crate::tally::{Tally, lock};
+use crate::team::with_team;
 use crate::{Context, Exploration, Extent, Goal, SearchError};
 use lariat_base::Limit;
 use lariat_graph::{Edges, Expander, Graph, RowBuffer, Rows};
@@ -31,7 +32,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, TryLockError};
 
 /// Levels with fewer rows than this for each thread are not worth waking threads for.
-const ROWS_TO_SHARE: u64 = 2048;
+const ROWS_TO_SHARE: u64 = 256;
 /// The queue takes at most this part of the memory in use, or these bytes. A level as wide as that is followed by others, so the queue
 /// has given its memory back before the visited set is at its largest.
 const QUEUE_SHARE: u64 = 4;
@@ -49,8 +50,6 @@ const ROWS_TO_STORE: Range<usize> = 64..1024;
 const STORES_PER_LEVEL: u64 = 8;
 /// But no more bytes of them than this altogether.
 const BYTES_TO_STORE: usize = 512 << 10;
-/// Expressions are evaluated recursively; the front end bounds their depth with this in mind.
-const STACK_BYTES: usize = 64 << 20;
 
 /// Searches breadth-first from the initial states.
 pub fn explore(
@@ -92,19 +91,22 @@ pub fn explore_or_hand_over(
     let mut n_levels = 0;
     let mut counted = Manifest::new();
     shared.tally.note(&mut counted);
-    loop {
-        let n_rows = shared.parts.iter().map(|part| lock(part).seal_level()).sum();
-        if n_rows == 0 || shared.is_stopped() {
-            break;
+    with_team("lariat-ram", &mut workers, Worker::work_on_level, |team| {
+        loop {
+            let n_rows = shared.parts.iter().map(|part| lock(part).seal_level()).sum();
+            if n_rows == 0 || shared.is_stopped() {
+                return Ok(());
+            }
+            shared.tally.begin_level(n_levels, n_rows);
+            counted = Manifest::new();
+            shared.tally.note(&mut counted);
+            n_levels += 1;
+            queue.next_level();
+            shared.queue_bytes_max.store(QUEUE_BYTES_MIN.max(context.budget.used() / QUEUE_SHARE), Ordering::Relaxed);
+            let is_shared = n_threads > 1 && n_rows >= ROWS_TO_SHARE * n_threads as u64;
+            if is_shared { team.work_together(n_rows)? } else { team.work_alone(n_rows)? }
         }
-        shared.tally.begin_level(n_levels, n_rows);
-        counted = Manifest::new();
-        shared.tally.note(&mut counted);
-        n_levels += 1;
-        queue.next_level();
-        shared.queue_bytes_max.store(QUEUE_BYTES_MIN.max(context.budget.used() / QUEUE_SHARE), Ordering::Relaxed);
-        expand_level(&mut workers, n_rows)?;
-    }
+    })?;
     drop(workers);
     if let (Some(successor), Some(Limit::Memory)) = (successor, shared.tally.limit()) {
         // The number of states is what is there now.
@@ -431,28 +433,6 @@ impl NewRows for NextLevel<'_> {
             labelled.push(row);
         }
     }
-}
-
-fn expand_level(workers: &mut [Worker], n_rows: u64) -> Result<(), SearchError> {
-    if workers.len() == 1 || n_rows < ROWS_TO_SHARE * workers.len() as u64 {
-        return workers[0].work_on_level(n_rows);
-    }
-    let (first, others) = workers.split_at_mut(1);
-    std::thread::scope(|scope| {
-        let mut threads = Vec::new();
-        for worker in others {
-            let builder = std::thread::Builder::new().name("lariat-ram".to_owned()).stack_size(STACK_BYTES);
-            let thread = builder
-                .spawn_scoped(scope, move || worker.work_on_level(n_rows))
-                .map_err(|error| SearchError::Thread(error.to_string()))?;
-            threads.push(thread);
-        }
-        let result = first[0].work_on_level(n_rows);
-        threads.into_iter().fold(result, |result, thread| {
-            let broken = |_| Err(SearchError::Thread("it panicked".to_owned()));
-            result.and(thread.join().unwrap_or_else(broken))
-        })
-    })
 }
 
 /// The levels of the visited set.

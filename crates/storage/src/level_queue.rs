@@ -15,7 +15,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Bytes that are allocated at once; at least one row.
 const CHUNK_BYTES: usize = 64 << 10;
 /// Rows that a thread takes at once: few, so that all threads are done with a level at the same time.
-const TAKE_ROWS: usize = 512;
+const TAKE_ROWS: Range<usize> = 64..512;
+/// A thread takes so often from a level, at least, as long as there are that many rows.
+const TAKES_PER_LEVEL: usize = 8;
 /// Chunks that are kept for the next use and not given back to the system.
 const SPARE_CHUNKS: usize = 1;
 
@@ -29,6 +31,8 @@ pub struct LevelQueue<'b> {
 }
 
 struct Chunks {
+    /// Rows that are taken at once in this level.
+    take_rows: usize,
     /// For each thread what it found and nobody has taken yet.
     taken: Vec<VecDeque<Taken>>,
     filled: Vec<VecDeque<Chunk>>,
@@ -51,9 +55,9 @@ impl Taken {
         Self { range: 0..chunk.n_rows, chunk: Arc::new(chunk) }
     }
 
-    /// Divides off some rows, the first or the last ones.
-    fn divide(&mut self, first: bool) -> Self {
-        let n = TAKE_ROWS.min(self.range.len());
+    /// Divides off `n` rows, the first or the last ones, or all if there are fewer.
+    fn divide(&mut self, n: usize, first: bool) -> Self {
+        let n = n.min(self.range.len());
         let range = if first { self.range.start..self.range.start + n } else { self.range.end - n..self.range.end };
         self.range = if first { range.end..self.range.end } else { self.range.start..range.start };
         Self { chunk: self.chunk.clone(), range }
@@ -85,7 +89,7 @@ impl<'b> LevelQueue<'b> {
         let rows_per_chunk = (CHUNK_BYTES / width).max(1);
         let taken = (0..n_threads).map(|_| VecDeque::new()).collect();
         let filled = (0..n_threads).map(|_| VecDeque::new()).collect();
-        let chunks = Mutex::new(Chunks { taken, filled, free: Vec::new() });
+        let chunks = Mutex::new(Chunks { take_rows: TAKE_ROWS.end, taken, filled, free: Vec::new() });
         Self { width, rows_per_chunk, budget, n_chunks: AtomicU64::new(0), chunks }
     }
 
@@ -169,6 +173,8 @@ impl<'b> LevelQueue<'b> {
         let mut chunks = self.lock();
         let left: Vec<Taken> = chunks.taken.iter_mut().flat_map(|taken| taken.drain(..)).collect();
         left.into_iter().for_each(|taken| self.done_with(&mut chunks, taken));
+        let n_rows: usize = chunks.filled.iter().flatten().map(|chunk| chunk.n_rows).sum();
+        chunks.take_rows = (n_rows / (chunks.filled.len() * TAKES_PER_LEVEL)).clamp(TAKE_ROWS.start, TAKE_ROWS.end);
         let Chunks { taken, filled, .. } = &mut *chunks;
         for (taken, filled) in taken.iter_mut().zip(filled) {
             taken.extend(filled.drain(..).map(Taken::all_of));
@@ -181,11 +187,12 @@ impl<'b> LevelQueue<'b> {
         if let Some(done) = done {
             self.done_with(&mut chunks, done);
         }
+        let take_rows = chunks.take_rows;
         let first = !chunks.taken[thread].is_empty();
         let from =
             if first { &mut chunks.taken[thread] } else { chunks.taken.iter_mut().max_by_key(|taken| taken.len())? };
         let rest = if first { from.front_mut()? } else { from.back_mut()? };
-        let rows = rest.divide(first);
+        let rows = rest.divide(take_rows, first);
         if rest.range.is_empty() {
             if first {
                 from.pop_front()
