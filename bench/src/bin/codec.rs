@@ -73,30 +73,31 @@ fn explore(path: &Path) -> (Vec<u8>, Vec<u8>, usize) {
     let graph: &dyn Graph = compiled.as_ref().map_or(&interpreter, |compiled| compiled);
     let width = graph.row_bytes();
     let budget = MemoryBudget::new(MEMORY);
-    let Ok(table) = RowTable::new(width, &budget) else {
+    let Ok(mut table) = RowTable::new(width, &budget) else {
         return (Vec::new(), Vec::new(), width);
     };
-    let mut writer = table.writer();
+    let (mut rows, mut largest) = (Vec::new(), Vec::new());
+    // Whether there is no room for the new ones of some rows.
+    let mut is_full = |found: Rows<'_>, rows: &mut Vec<u8>| {
+        let add_new = |i, _, is_new: bool| rows.extend_from_slice(if is_new { found.row(i) } else { &[] });
+        table.insert_each(found, add_new).is_err()
+    };
     let mut initial = RowBuffer::new(width);
     graph.initial(&mut initial);
-    let mut is_full = writer.insert(initial.as_rows(), |_| ()).is_err();
+    let mut ends = is_full(initial.as_rows(), &mut rows);
     let (mut expander, mut edges) = (graph.expander(), Edges::new(width));
-    let (mut rows, mut largest) = (Vec::new(), Vec::new());
-    let mut spans = writer.take_spans();
-    while !spans.is_empty() && !is_full {
-        let start = rows.len();
-        for span in &spans {
-            rows.extend_from_slice(table.rows(*span).bytes());
-            for batch in table.rows(*span).bytes().chunks(width * 512) {
-                edges.clear();
-                is_full |= expander.expand(Rows::new(batch, width), &mut edges).is_err();
-                is_full |= writer.insert(edges.targets(), |_| ()).is_err();
-            }
+    let mut start = 0;
+    while start < rows.len() && !ends {
+        let level = rows[start..].to_vec();
+        start = rows.len();
+        for batch in level.chunks(width * 512) {
+            edges.clear();
+            ends |= expander.expand(Rows::new(batch, width), &mut edges).is_err();
+            ends |= is_full(edges.targets(), &mut rows);
         }
-        if rows.len() - start > largest.len() {
-            largest = rows[start..].to_vec();
+        if level.len() > largest.len() {
+            largest = level;
         }
-        spans = writer.take_spans();
     }
     (rows, largest, width)
 }

@@ -5,7 +5,7 @@ use crate::tally::{Tally, note_counts};
 use crate::{Context, SearchError};
 use lariat_base::{Event, Limit, Progress};
 use lariat_graph::{Edges, Expander, Graph, RowBuffer, Rows};
-use lariat_storage::{BudgetedVec, Manifest, RowId, RowTable, RowWriter, TableFull};
+use lariat_storage::{BudgetedVec, Manifest, RowId, RowTable, TableFull};
 
 /// A path into a loop: the rows of `prefix`, then those of `cycle` again and again. An accepting row is on the cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,45 +92,58 @@ const VISITS_UNATTENDED: u64 = 256;
 pub(crate) struct Numbered<'n, T> {
     pub(crate) graph: &'n dyn Graph,
     context: &'n Context<'n>,
-    table: &'n RowTable<'n>,
-    writer: RowWriter<'n, 'n>,
+    numbers: Numbers<'n, T>,
     expander: Box<dyn Expander + 'n>,
     edges: Edges,
-    targets: Vec<RowId>,
-    values: BudgetedVec<'n, T>,
-    unseen: T,
     n_visits: u64,
     pub(crate) found: LassoSearch,
 }
 
+/// Rows with numbers and values.
+struct Numbers<'n, T> {
+    table: RowTable<'n>,
+    values: BudgetedVec<'n, T>,
+    unseen: T,
+    /// The numbers of the rows that were looked up last.
+    targets: Vec<RowId>,
+}
+
+impl<T: Copy> Numbers<'_, T> {
+    fn look_up(&mut self, rows: Rows<'_>) -> Result<(), Halt> {
+        self.targets.clear();
+        let stored = self.table.insert_each(rows, |_, id, _| self.targets.push(id));
+        while self.values.len() < self.table.len() as usize {
+            self.values.push(self.unseen)?;
+        }
+        Ok(stored?)
+    }
+}
+
 impl<'n, T: Copy> Numbered<'n, T> {
     /// States have the value `unseen` until another is set.
-    pub(crate) fn new(graph: &'n dyn Graph, context: &'n Context<'n>, table: &'n RowTable<'n>, unseen: T) -> Self {
-        Self {
+    pub(crate) fn new(graph: &'n dyn Graph, context: &'n Context<'n>, unseen: T) -> Result<Self, SearchError> {
+        let table = RowTable::new(graph.row_bytes(), context.budget).map_err(|_| SearchError::BudgetTooSmall)?;
+        Ok(Self {
             graph,
             context,
-            table,
-            writer: table.writer(),
+            numbers: Numbers { table, values: BudgetedVec::new(context.budget), unseen, targets: Vec::new() },
             expander: graph.expander(),
             edges: batch_edges(graph, context),
-            targets: Vec::new(),
-            values: BudgetedVec::new(context.budget),
-            unseen,
             n_visits: 0,
             found: LassoSearch::default(),
-        }
+        })
     }
 
     pub(crate) fn value(&self, state: RowId) -> T {
-        self.values.get(state.index())
+        self.numbers.values.get(state.index())
     }
 
     pub(crate) fn set_value(&mut self, state: RowId, value: T) {
-        self.values.set(state.index(), value);
+        self.numbers.values.set(state.index(), value);
     }
 
-    pub(crate) fn row(&self, state: RowId) -> &'n [u8] {
-        self.table.row(state)
+    pub(crate) fn row(&self, state: RowId) -> &[u8] {
+        self.numbers.table.row(state)
     }
 
     pub(crate) fn rows(&self, states: &[RowId]) -> RowBuffer {
@@ -140,43 +153,27 @@ impl<'n, T: Copy> Numbered<'n, T> {
     }
 
     /// All states there are with their values, while nobody asks for successors.
-    pub(crate) fn all(&self) -> impl Iterator<Item = (&'n [u8], T)> {
-        let table = self.table;
-        let value = |id: RowId| if id.index() < self.values.len() { self.value(id) } else { self.unseen };
-        table.spans().flat_map(move |span| span.ids().map(value).zip(table.rows(span).iter())).map(|(v, row)| (row, v))
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&[u8], T)> {
+        let value =
+            |id: RowId| if id.index() < self.numbers.values.len() { self.value(id) } else { self.numbers.unseen };
+        self.numbers.table.rows().map(move |(id, row)| (row, value(id)))
     }
 
     /// The initial states.
     pub(crate) fn initial(&mut self) -> Result<Vec<RowId>, Halt> {
         let mut rows = RowBuffer::new(self.graph.row_bytes());
         self.graph.initial(&mut rows);
-        self.number(rows.as_rows())?;
-        Ok(self.targets.clone())
-    }
-
-    fn number(&mut self, rows: Rows<'_>) -> Result<(), Halt> {
-        let Self { writer, targets, .. } = self;
-        targets.clear();
-        let stored = writer.insert_each(rows, |_, id, _| targets.push(id));
-        while self.values.len() < self.table.len() as usize {
-            self.values.push(self.unseen)?;
-        }
-        Ok(stored?)
+        self.numbers.look_up(rows.as_rows())?;
+        Ok(self.numbers.targets.clone())
     }
 
     /// The successors of a state, in their order.
     pub(crate) fn successors(&mut self, state: RowId) -> Result<&[RowId], Halt> {
-        let row = self.table.row(state);
-        let mut edges = std::mem::replace(&mut self.edges, Edges::new(row.len()));
-        edges.clear();
-        let expanded = self.expander.expand(Rows::new(row, row.len()), &mut edges);
-        let numbered = match expanded {
-            Ok(()) => self.number(edges.targets()),
-            Err(error) => Err(error.into()),
-        };
-        self.edges = edges;
-        numbered?;
-        Ok(&self.targets)
+        let row = self.numbers.table.row(state);
+        self.edges.clear();
+        self.expander.expand(Rows::new(row, row.len()), &mut self.edges)?;
+        self.numbers.look_up(self.edges.targets())?;
+        Ok(&self.numbers.targets)
     }
 
     /// The successors of a state that is visited for the first time: it is counted, unless they could not all be stored.
@@ -187,25 +184,23 @@ impl<'n, T: Copy> Numbered<'n, T> {
         self.successors(state)?;
         self.n_visits += 1;
         self.found.accepting += u64::from(accepting);
-        self.found.transitions += self.targets.len() as u64;
-        if self.targets.is_empty() {
-            let is_error = self.graph.is_error(self.table.row(state));
+        self.found.transitions += self.numbers.targets.len() as u64;
+        if self.numbers.targets.is_empty() {
+            let is_error = self.graph.is_error(self.numbers.table.row(state));
             self.found.error_reached |= is_error;
             self.found.deadlocks += u64::from(!is_error);
         }
-        Ok(&self.targets)
+        Ok(&self.numbers.targets)
     }
 
     /// Looks at the stop signal, and tells how far the search has come.
     fn attend(&mut self, depth: usize) -> Result<(), Halt> {
-        // Rows are found by their numbers here, so nobody asks where the new ones lie.
-        drop(self.writer.take_spans());
         self.context.observer.event(&Event::Progress(Progress {
-            states: self.table.len(),
+            states: self.numbers.table.len(),
             transitions: self.found.transitions,
             level: None,
             depth: Some(depth as u64),
-            frontier: self.table.len() - self.n_visits,
+            frontier: self.numbers.table.len() - self.n_visits,
             memory_used: self.context.budget.used(),
             memory_budget: self.context.budget.max(),
         }));
@@ -227,12 +222,12 @@ impl<'n, T: Copy> Numbered<'n, T> {
 
     /// Notes what was counted, for a search that goes on with these states.
     pub(crate) fn note(&self, manifest: &mut Manifest) {
-        note_counts(&LassoSearch { states: self.table.len(), ..self.found.clone() }, manifest);
+        note_counts(&LassoSearch { states: self.numbers.table.len(), ..self.found.clone() }, manifest);
     }
 
     /// The result, from how the search ended: with a lasso or after everything, or before its time.
     pub(crate) fn finish(mut self, ended: Result<Option<Lasso>, Halt>) -> Result<LassoSearch, SearchError> {
-        self.found.states = self.table.len();
+        self.found.states = self.numbers.table.len();
         self.found.stored_bytes = self.context.budget.used();
         match ended {
             Ok(lasso) => {

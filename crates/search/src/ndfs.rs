@@ -26,7 +26,7 @@ use crate::ram::Successor;
 use crate::{Context, SearchError};
 use lariat_base::Limit;
 use lariat_graph::{Graph, Rows, Strength};
-use lariat_storage::{BudgetedVec, Manifest, RowId, RowTable};
+use lariat_storage::{BudgetedVec, Manifest, RowId};
 
 /// The colour of a state, and whether it is accepting, which is found out when it turns cyan.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -96,8 +96,7 @@ pub fn find_lasso_nearby(
     bounds: Bounds,
     context: &Context,
 ) -> Result<LassoSearch, SearchError> {
-    let table = RowTable::new(graph.row_bytes(), context.budget).map_err(|_| SearchError::BudgetTooSmall)?;
-    let mut search = Nested::new(graph, strength, bounds, context, &table);
+    let mut search = Nested::new(graph, strength, bounds, context)?;
     let ended = search.search(None);
     let was_cut = search.was_cut;
     let mut found = search.states.finish(ended)?;
@@ -113,8 +112,7 @@ pub fn find_lasso_or_hand_over(
     pause: Option<Pause<'_>>,
     successor: Option<Successor<'_>>,
 ) -> Result<LassoSearch, SearchError> {
-    let table = RowTable::new(graph.row_bytes(), context.budget).map_err(|_| SearchError::BudgetTooSmall)?;
-    let mut search = Nested::new(graph, strength, Bounds::NONE, context, &table);
+    let mut search = Nested::new(graph, strength, Bounds::NONE, context)?;
     let ended = search.search(pause);
     let Nested { states, .. } = search;
     if let (Some(successor), Err(Halt::Limit(Limit::Memory | Limit::StateNumbers))) = (successor, &ended) {
@@ -153,16 +151,15 @@ impl<'n> Nested<'n> {
         strength: Strength,
         bounds: Bounds,
         context: &'n Context<'n>,
-        table: &'n RowTable<'n>,
-    ) -> Self {
-        Self {
-            states: Numbered::new(graph, context, table, Mark { colour: Colour::White, accepting: false }),
+    ) -> Result<Self, SearchError> {
+        Ok(Self {
+            states: Numbered::new(graph, context, Mark { colour: Colour::White, accepting: false })?,
             stack: BudgetedVec::new(context.budget),
             waiting: BudgetedVec::new(context.budget),
             weak: strength != Strength::Strong,
             bounds,
             was_cut: false,
-        }
+        })
     }
 
     fn search(&mut self, mut pause: Option<Pause<'_>>) -> Result<Option<Lasso>, Halt> {

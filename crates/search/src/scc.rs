@@ -17,7 +17,7 @@
 use crate::lasso::{Halt, Lasso, LassoSearch, Numbered};
 use crate::{Context, SearchError};
 use lariat_graph::Graph;
-use lariat_storage::{BudgetedVec, RowId, RowTable};
+use lariat_storage::{BudgetedVec, RowId};
 use std::collections::HashMap;
 
 /// The value of states that were not visited.
@@ -52,9 +52,8 @@ struct Components<'n> {
 
 /// Looks for an accepting cycle.
 pub fn find_lasso(graph: &dyn Graph, context: &Context) -> Result<LassoSearch, SearchError> {
-    let table = RowTable::new(graph.row_bytes(), context.budget).map_err(|_| SearchError::BudgetTooSmall)?;
     let mut search = Components {
-        states: Numbered::new(graph, context, &table, WHITE),
+        states: Numbered::new(graph, context, WHITE)?,
         stack: BudgetedVec::new(context.budget),
         waiting: BudgetedVec::new(context.budget),
         components: BudgetedVec::new(context.budget),

@@ -11,16 +11,12 @@ use super::zeroed::zeroed_numbers;
 use super::{LOAD_MAX, RowId, TableFull};
 use crate::prefetch::prefetch_address;
 use lariat_base::MemoryBudget;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Row numbers have 32 bits.
 pub(super) const SLOTS_MAX: u64 = u32::MAX as u64 - (1 << 20);
 
-/// Row numbers run ahead of entries by the unused rest of each writer's block; this is enough for a thousand writers.
-const NUMBERS_AHEAD_MAX: u64 = 1 << 18;
-
 pub(super) struct Slots {
-    entries: Box<[AtomicU32]>,
+    entries: Box<[u32]>,
     id_bits: u32,
 }
 
@@ -28,16 +24,14 @@ pub(super) struct Slots {
 pub(super) enum Probe {
     /// An entry that may be the row's.
     Entry(RowId),
-    /// The row is not in the table, unless another thread enters it now.
+    /// The row is not in the table.
     Empty,
 }
 
-pub(super) struct Probing<'s> {
-    slots: &'s Slots,
+/// Where a row is looked for.
+pub(super) struct Probing {
     at: usize,
     tag: u32,
-    /// Whether the slot at `at` was found empty and is to be looked at again.
-    stay: bool,
 }
 
 impl Slots {
@@ -47,44 +41,44 @@ impl Slots {
 
     pub(super) fn new(n_slots: usize, budget: &MemoryBudget) -> Result<Self, TableFull> {
         let mut slots = Self { entries: Box::default(), id_bits: 0 };
-        slots.rebuild(n_slots, budget, |_| {})?;
+        slots.rebuild(n_slots, budget, std::iter::empty())?;
         Ok(slots)
     }
 
-    /// Changes the size of the table; `fill` gives the entries anew. Where the budget refuses, nothing changes; where the
-    /// system has no memory although the budget allows it, the table is left without slots.
+    /// Changes the size of the table; the entries are given anew. Where the budget refuses, nothing changes; where the
+    /// system has no memory although the budget allows it, the table is left without slots, and without room.
     pub(super) fn rebuild(
         &mut self,
         n_slots: usize,
         budget: &MemoryBudget,
-        fill: impl FnOnce(&mut dyn FnMut(u64, RowId)),
+        entries: impl Iterator<Item = (u64, RowId)>,
     ) -> Result<(), TableFull> {
         let more = Self::bytes_for(n_slots) - self.memory_bytes();
         budget.reserve(more).map_err(|_| TableFull::Memory)?;
         self.entries = Box::default();
-        let Some(entries) = zeroed_numbers(n_slots) else {
+        let Some(zeroed) = zeroed_numbers(n_slots) else {
             budget.release(Self::bytes_for(n_slots));
             return Err(TableFull::Memory);
         };
-        self.entries = entries;
-        self.id_bits = (64 - (n_slots as u64 + NUMBERS_AHEAD_MAX).leading_zeros()).min(32);
-        self.fill(fill);
+        self.entries = zeroed;
+        self.id_bits = (64 - (n_slots as u64).leading_zeros()).min(32);
+        self.fill(entries);
         Ok(())
     }
 
-    fn fill(&self, fill: impl FnOnce(&mut dyn FnMut(u64, RowId))) {
+    fn fill(&mut self, entries: impl Iterator<Item = (u64, RowId)>) {
         // Entries wait in a short queue while their slots are fetched.
         const WAITING: usize = 16;
         let mut waiting = [(0u64, RowId(0)); WAITING];
         let mut n = 0usize;
-        fill(&mut |hash, id| {
+        for (hash, id) in entries {
             self.prefetch(hash);
             let (old_hash, old_id) = std::mem::replace(&mut waiting[n % WAITING], (hash, id));
             if n >= WAITING {
                 self.enter_new(old_hash, old_id);
             }
             n += 1;
-        });
+        }
         for i in n.saturating_sub(WAITING)..n {
             let (hash, id) = waiting[i % WAITING];
             self.enter_new(hash, id);
@@ -92,9 +86,10 @@ impl Slots {
     }
 
     /// Enters a row that is known not to be there.
-    fn enter_new(&self, hash: u64, id: RowId) {
-        let mut probe = self.probe(hash);
-        while !(matches!(probe.next(), Probe::Empty) && probe.publish(id)) {}
+    fn enter_new(&mut self, hash: u64, id: RowId) {
+        let mut probing = self.probe(hash);
+        while let Probe::Entry(_) = self.next(&mut probing) {}
+        self.enter(&probing, id);
     }
 
     pub(super) fn len(&self) -> usize {
@@ -102,6 +97,7 @@ impl Slots {
     }
 
     /// How many entries may be made.
+    #[inline]
     pub(super) fn capacity(&self) -> u64 {
         self.entries.len() as u64 * LOAD_MAX / 100
     }
@@ -122,6 +118,11 @@ impl Slots {
     }
 
     #[inline(always)]
+    fn id_mask(&self) -> u32 {
+        ((1u64 << self.id_bits) - 1) as u32
+    }
+
+    #[inline(always)]
     pub(super) fn prefetch(&self, hash: u64) {
         prefetch_address(&raw const self.entries[self.place(hash)]);
     }
@@ -129,48 +130,40 @@ impl Slots {
     /// The row that the first slot names, if its tag fits: what a duplicate is most often found to be.
     #[inline(always)]
     pub(super) fn likely_entry(&self, hash: u64) -> Option<RowId> {
-        let entry = self.entries[self.place(hash)].load(Ordering::Acquire);
-        let id_mask = ((1u64 << self.id_bits) - 1) as u32;
-        (entry != 0 && entry & !id_mask == self.tag(hash)).then(|| RowId((entry & id_mask) - 1))
+        let entry = self.entries[self.place(hash)];
+        let mask = self.id_mask();
+        (entry != 0 && entry & !mask == self.tag(hash)).then(|| RowId((entry & mask) - 1))
     }
 
     #[inline(always)]
-    pub(super) fn probe(&self, hash: u64) -> Probing<'_> {
+    pub(super) fn probe(&self, hash: u64) -> Probing {
         let place = self.place(hash);
         let before = if place == 0 { self.entries.len() - 1 } else { place - 1 };
-        Probing { slots: self, at: before, tag: self.tag(hash), stay: false }
+        Probing { at: before, tag: self.tag(hash) }
     }
-}
 
-impl Probing<'_> {
     /// The next entry with the right tag, or the empty slot that ends the search.
     #[inline(always)]
-    pub(super) fn next(&mut self) -> Probe {
-        let id_mask = ((1u64 << self.slots.id_bits) - 1) as u32;
+    pub(super) fn next(&self, probing: &mut Probing) -> Probe {
+        let mask = self.id_mask();
         loop {
-            if !std::mem::take(&mut self.stay) {
-                self.at += 1;
-                if self.at == self.slots.entries.len() {
-                    self.at = 0;
-                }
+            probing.at += 1;
+            if probing.at == self.entries.len() {
+                probing.at = 0;
             }
-            // Acquire: the row behind an entry was written before the entry.
-            let entry = self.slots.entries[self.at].load(Ordering::Acquire);
+            let entry = self.entries[probing.at];
             if entry == 0 {
-                self.stay = true;
                 return Probe::Empty;
             }
-            if entry & !id_mask == self.tag {
-                return Probe::Entry(RowId((entry & id_mask) - 1));
+            if entry & !mask == probing.tag {
+                return Probe::Entry(RowId((entry & mask) - 1));
             }
         }
     }
 
-    /// Enters `id` into the empty slot found last; false if another thread was faster.
+    /// Enters a row into the empty slot found last.
     #[inline(always)]
-    pub(super) fn publish(&mut self, id: RowId) -> bool {
-        let entry = self.tag | (id.0 + 1);
-        // Release: whoever finds the entry finds the row complete.
-        self.slots.entries[self.at].compare_exchange(0, entry, Ordering::Release, Ordering::Relaxed).is_ok()
+    pub(super) fn enter(&mut self, probing: &Probing, id: RowId) {
+        self.entries[probing.at] = probing.tag | (id.0 + 1);
     }
 }

@@ -6,17 +6,16 @@
 #![expect(unsafe_code, reason = "memory is asked for and advised about without a safe interface")]
 
 use std::alloc::{Layout, alloc_zeroed};
-use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::atomic::AtomicU64;
 
 /// Zeroed bytes; none if there is no memory.
-pub(super) fn zeroed_bytes(n: usize) -> Option<Box<[UnsafeCell<u8>]>> {
+pub(super) fn zeroed_bytes(n: usize) -> Option<Box<[u8]>> {
     // SAFETY: zero is a byte.
     unsafe { zeroed(n) }
 }
 
 /// Zeroed numbers; none if there is no memory.
-pub(super) fn zeroed_numbers(n: usize) -> Option<Box<[AtomicU32]>> {
+pub(super) fn zeroed_numbers(n: usize) -> Option<Box<[u32]>> {
     // SAFETY: zero is a number.
     unsafe { zeroed(n) }
 }
