@@ -44,6 +44,7 @@ mod worker;
 
 use crate::path::{find_paths, met_goals};
 use crate::tally::Tally;
+use crate::team::STACK_BYTES;
 use crate::{Context, Exploration, Extent, Goal, SearchError};
 pub use compact::explore_compact;
 #[cfg(test)]
@@ -59,9 +60,6 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use visited::{Files, Visited};
 use worker::Worker;
-
-/// Expressions are evaluated recursively; the front end bounds their depth with this in mind.
-const STACK_BYTES: usize = 64 << 20;
 
 /// Searches all states from the initial ones.
 pub fn explore(

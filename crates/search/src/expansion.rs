@@ -4,6 +4,7 @@
 //! takes or puts while the others expand.
 
 use crate::tally::{Tally, lock};
+use crate::team::STACK_BYTES;
 use crate::{Context, SearchError};
 use lariat_graph::{Edges, Expander, Graph, RowBuffer, Rows};
 use std::sync::Mutex;
@@ -14,8 +15,6 @@ pub(crate) const BATCH_ROWS: usize = 256;
 pub(crate) const BATCH_BYTES: usize = 1 << 20;
 /// Fewer states than this for each thread are not worth waking threads for.
 const ROWS_TO_SHARE: u64 = 2048;
-/// Expressions are evaluated recursively; the front end bounds their depth with this in mind.
-const STACK_BYTES: usize = 64 << 20;
 
 /// What of the memory the successors of one state may take.
 const PART_OF_STATE: u64 = 8;

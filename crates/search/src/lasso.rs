@@ -6,6 +6,7 @@ use crate::{Context, SearchError};
 use lariat_base::{Event, Limit, Progress};
 use lariat_graph::{Edges, Expander, Graph, RowBuffer, Rows};
 use lariat_storage::{BudgetedVec, Manifest, RowId, RowTable, TableFull};
+use std::ops::Range;
 
 /// A path into a loop: the rows of `prefix`, then those of `cycle` again and again. An accepting row is on the cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -174,6 +175,33 @@ impl<'n, T: Copy> Numbered<'n, T> {
         self.expander.expand(Rows::new(row, row.len()), &mut self.edges)?;
         self.numbers.look_up(self.edges.targets())?;
         Ok(&self.numbers.targets)
+    }
+
+    /// Expands states in the order of their numbers, as long as there are any; where it ends. If memory does first, that is not an error.
+    pub(crate) fn expand_in_order(&mut self, range: Range<usize>) -> Result<usize, Halt> {
+        for place in range.clone() {
+            let Some(state) = self.numbers.table.id(place) else { return Ok(place) };
+            self.attend_sometimes(place as u64 + 1, 0)?;
+            match self.successors(state) {
+                Err(Halt::Limit(Limit::Memory | Limit::StateNumbers)) => return Ok(place),
+                successors => successors.map(|_| ())?,
+            }
+        }
+        Ok(range.end.max(range.start))
+    }
+
+    /// Begins anew with the same numbers.
+    pub(crate) fn forget_visits(&mut self) {
+        let Numbers { values, unseen, .. } = &mut self.numbers;
+        (0..values.len()).for_each(|place| values.set(place, *unseen));
+        self.n_visits = 0;
+        self.found = LassoSearch::default();
+    }
+
+    /// One of the successors that were asked for last.
+    #[inline]
+    pub(crate) fn target(&self, place: usize) -> RowId {
+        self.numbers.targets[place]
     }
 
     /// The successors of a state that is visited for the first time: it is counted, unless they could not all be stored.

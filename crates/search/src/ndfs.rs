@@ -52,36 +52,27 @@ struct Frame {
     all_red: bool,
 }
 
+/// A search nearby is made among one of so many of the states first.
+const NEARBY_STEP: u64 = 8;
+
 struct Nested<'n> {
     states: Numbered<'n, Mark>,
     /// First the stack of the first search, then that of the second.
     stack: BudgetedVec<'n, Frame>,
     waiting: BudgetedVec<'n, RowId>,
     weak: bool,
-    bounds: Bounds,
-    /// Whether a state was left out because of the bounds.
+    /// States with this number and those behind it are left out.
+    end: usize,
+    /// Whether one was.
     was_cut: bool,
 }
 
 /// Something else that is tried when a search has become large.
 pub struct Pause<'p> {
-    /// When so many states were expanded.
-    pub states: u64,
-    /// What is tried; if it finds a lasso, that is the answer.
-    pub attempt: &'p mut dyn FnMut() -> Result<Option<Lasso>, SearchError>,
-}
-
-/// How far a search goes at most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
-    /// States on the stack of the first search.
-    pub depth: usize,
-    /// States that are expanded.
-    pub states: u64,
-}
-
-impl Bounds {
-    const NONE: Self = Self { depth: usize::MAX, states: u64::MAX };
+    /// When so many states were expanded; increasing.
+    pub states: &'p [u64],
+    /// What is tried, by how many were; if it finds a lasso, that is the answer.
+    pub attempt: &'p mut dyn FnMut(u64) -> Result<Option<Lasso>, SearchError>,
 }
 
 /// Looks for an accepting cycle; `strength` tells how much of Büchi acceptance the graph needs.
@@ -89,15 +80,16 @@ pub fn find_lasso(graph: &dyn Graph, strength: Strength, context: &Context) -> R
     find_lasso_or_hand_over(graph, strength, context, None, None)
 }
 
-/// Looks for an accepting cycle that is near: states beyond the bounds are left out, and if that happened, the search is not complete.
+/// Looks for an accepting cycle among the states that are nearest to the initial ones, so many of them: first among few, which makes it
+/// shorter, and then among all. If there are more states, and no cycle was found, the search is not complete.
 pub fn find_lasso_nearby(
     graph: &dyn Graph,
     strength: Strength,
-    bounds: Bounds,
+    n_states: u64,
     context: &Context,
 ) -> Result<LassoSearch, SearchError> {
-    let mut search = Nested::new(graph, strength, bounds, context)?;
-    let ended = search.search(None);
+    let mut search = Nested::new(graph, strength, context)?;
+    let ended = search.search_nearby(n_states);
     let was_cut = search.was_cut;
     let mut found = search.states.finish(ended)?;
     found.complete &= !was_cut;
@@ -112,7 +104,7 @@ pub fn find_lasso_or_hand_over(
     pause: Option<Pause<'_>>,
     successor: Option<Successor<'_>>,
 ) -> Result<LassoSearch, SearchError> {
-    let mut search = Nested::new(graph, strength, Bounds::NONE, context)?;
+    let mut search = Nested::new(graph, strength, context)?;
     let ended = search.search(pause);
     let Nested { states, .. } = search;
     if let (Some(successor), Err(Halt::Limit(Limit::Memory | Limit::StateNumbers))) = (successor, &ended) {
@@ -146,25 +138,41 @@ impl Handed for Ended<'_, '_> {
 }
 
 impl<'n> Nested<'n> {
-    fn new(
-        graph: &'n dyn Graph,
-        strength: Strength,
-        bounds: Bounds,
-        context: &'n Context<'n>,
-    ) -> Result<Self, SearchError> {
+    fn new(graph: &'n dyn Graph, strength: Strength, context: &'n Context<'n>) -> Result<Self, SearchError> {
         Ok(Self {
             states: Numbered::new(graph, context, Mark { colour: Colour::White, accepting: false })?,
             stack: BudgetedVec::new(context.budget),
             waiting: BudgetedVec::new(context.budget),
             weak: strength != Strength::Strong,
-            bounds,
+            end: usize::MAX,
             was_cut: false,
         })
     }
 
+    /// Numbers states breadth-first, and searches among the first ones.
+    fn search_nearby(&mut self, n_states: u64) -> Result<Option<Lasso>, Halt> {
+        self.states.initial()?;
+        let mut n_expanded = 0;
+        for bound in [n_states / NEARBY_STEP, n_states] {
+            let bound = usize::try_from(bound).unwrap_or(usize::MAX).max(1);
+            n_expanded = self.states.expand_in_order(n_expanded..bound)?;
+            self.states.forget_visits();
+            self.stack.clear();
+            self.waiting.clear();
+            (self.end, self.was_cut) = (n_expanded, false);
+            let found = self.search(None)?;
+            if found.is_some() || !self.was_cut {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
     fn search(&mut self, mut pause: Option<Pause<'_>>) -> Result<Option<Lasso>, Halt> {
         for state in self.states.initial()? {
-            if self.colour(state) == Colour::White
+            if state.index() >= self.end {
+                self.was_cut = true;
+            } else if self.colour(state) == Colour::White
                 && let Some(lasso) = self.first_search(state, &mut pause)?
             {
                 return Ok(Some(lasso));
@@ -184,9 +192,10 @@ impl<'n> Nested<'n> {
 
     /// The first search, which is called the blue one.
     fn first_search(&mut self, initial: RowId, pause: &mut Option<Pause<'_>>) -> Result<Option<Lasso>, Halt> {
-        self.enter(initial)?;
+        if let Some(lasso) = self.enter(initial)? {
+            return Ok(Some(lasso));
+        }
         while let Some(frame) = self.stack.last_mut() {
-            let source = frame.state;
             if frame.n_waiting == 0 {
                 if let Some(lasso) = self.leave()? {
                     return Ok(Some(lasso));
@@ -196,19 +205,15 @@ impl<'n> Nested<'n> {
             frame.n_waiting -= 1;
             let Some(target) = self.waiting.pop() else { break };
             match self.colour(target) {
-                Colour::White if self.is_beyond_bounds() => {
-                    self.was_cut = true;
-                    self.note_not_red();
-                }
                 Colour::White => {
-                    self.enter(target)?;
+                    if let Some(lasso) = self.enter(target)? {
+                        return Ok(Some(lasso));
+                    }
                     if let Some(lasso) = self.pause_if_due(pause)? {
                         return Ok(Some(lasso));
                     }
                 }
-                Colour::Cyan if self.closes_accepting_cycle(source, target) => {
-                    return Ok(Some(self.lasso(target)));
-                }
+                // It was white when this state was entered, and has left the stack since.
                 Colour::Red => {}
                 Colour::Cyan | Colour::Blue => self.note_not_red(),
             }
@@ -221,19 +226,18 @@ impl<'n> Nested<'n> {
         accepting(cyan) || (!self.weak && accepting(source))
     }
 
-    #[inline]
-    fn is_beyond_bounds(&self) -> bool {
-        self.stack.len() >= self.bounds.depth || self.states.n_visits() >= self.bounds.states
-    }
-
-    /// Tries something else once.
+    /// Tries something else when it is time to.
     #[inline]
     fn pause_if_due(&self, pause: &mut Option<Pause<'_>>) -> Result<Option<Lasso>, Halt> {
         let n_visits = self.states.n_visits();
-        match pause.take_if(|pause| n_visits >= pause.states) {
-            Some(pause) => Ok((pause.attempt)()?),
-            None => Ok(None),
+        if let Some(pause) = pause
+            && let [next, later @ ..] = pause.states
+            && n_visits >= *next
+        {
+            pause.states = later;
+            return Ok((pause.attempt)(n_visits)?);
         }
+        Ok(None)
     }
 
     fn note_not_red(&mut self) {
@@ -242,25 +246,42 @@ impl<'n> Nested<'n> {
         }
     }
 
-    /// Puts a white state on the stack.
-    fn enter(&mut self, state: RowId) -> Result<(), Halt> {
+    /// Puts a white state on the stack. Successors that are not white are looked at now, which finds cycles before the search goes on;
+    /// the others wait.
+    fn enter(&mut self, state: RowId) -> Result<Option<Lasso>, Halt> {
         let accepting = self.states.graph.is_accepting(self.states.row(state));
         self.states.set_value(state, Mark { colour: Colour::Cyan, accepting });
         let depth = self.stack.len();
-        let targets = match self.states.visit(state, accepting, depth) {
-            Ok(targets) => targets,
+        let n_targets = match self.states.visit(state, accepting, depth) {
+            Ok(targets) => targets.len(),
             Err(halt) => {
                 self.paint(state, Colour::White);
                 return Err(halt);
             }
         };
-        let n_waiting = targets.len() as u32;
+        let mut frame = Frame { state, n_waiting: 0, all_red: true };
         // The first successor is taken first, so it goes to the end.
-        for target in targets.iter().rev() {
-            self.waiting.push(*target)?;
+        for i in (0..n_targets).rev() {
+            let target = self.states.target(i);
+            match self.colour(target) {
+                Colour::White if target.index() >= self.end => {
+                    self.was_cut = true;
+                    frame.all_red = false;
+                }
+                Colour::White => {
+                    self.waiting.push(target)?;
+                    frame.n_waiting += 1;
+                }
+                Colour::Cyan if self.closes_accepting_cycle(state, target) => {
+                    self.stack.push(frame)?;
+                    return Ok(Some(self.lasso(target)));
+                }
+                Colour::Red => {}
+                Colour::Cyan | Colour::Blue => frame.all_red = false,
+            }
         }
-        self.stack.push(Frame { state, n_waiting, all_red: true })?;
-        Ok(())
+        self.stack.push(frame)?;
+        Ok(None)
     }
 
     /// Takes the last state from the stack, after the second search if that is due.

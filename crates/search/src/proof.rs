@@ -18,6 +18,7 @@ use crate::enumerate::{ALGORITHM, Generation, HashPlacement, counts_of, forget_o
 use crate::expansion::batch_edges;
 use crate::lasso::Halt;
 use crate::tally::lock;
+use crate::team::STACK_BYTES;
 use crate::{Context, Extent, LassoSearch, SearchError, ddfs, disk};
 use lariat_base::{Event, Limit, Progress};
 use lariat_disk::{Disk, FileKind};
@@ -39,8 +40,6 @@ const MANY: u8 = 254;
 const BATCH_ROWS: usize = 256;
 /// Blocks that a reader has in memory.
 const READ_BUFFERS: usize = 2;
-/// Expressions are evaluated recursively; the front end bounds their depth with this in mind.
-const STACK_BYTES: usize = 64 << 20;
 
 /// Looks for an accepting cycle; `strength` tells how much of Büchi acceptance the graph needs.
 pub fn find_lasso(graph: &dyn Graph, strength: Strength, context: &Context) -> Result<LassoSearch, SearchError> {

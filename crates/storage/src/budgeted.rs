@@ -67,6 +67,12 @@ impl<'b, T: Copy> BudgetedVec<'b, T> {
         item
     }
 
+    /// Drops all items.
+    pub fn clear(&mut self) {
+        self.give_back(0);
+        self.len = 0;
+    }
+
     /// Gives back the pieces behind the first `keep`.
     #[cold]
     fn give_back(&mut self, keep: usize) {
@@ -141,6 +147,10 @@ mod tests {
             let needed = expected.len() as u64 * 4;
             assert!(budget.used() <= needed + 3 * 4 * PIECE_ITEMS as u64, "surplus is given back");
         }
+        found.clear();
+        assert_eq!((found.len(), budget.used()), (0, 0));
+        found.push(3).unwrap();
+        assert_eq!((found.pop(), found.pop()), (Some(3), None));
         drop(found);
         assert_eq!(budget.used(), 0);
     }

@@ -93,6 +93,11 @@ impl<'b> RowTable<'b> {
         self.arena.row(id)
     }
 
+    /// The row with this number, if there is one.
+    pub fn id(&self, index: usize) -> Option<RowId> {
+        (index < self.len() as usize).then_some(RowId(index as u32))
+    }
+
     /// All rows in the order of their numbers.
     pub fn rows(&self) -> impl Iterator<Item = (RowId, &[u8])> {
         self.arena.rows()

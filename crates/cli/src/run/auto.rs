@@ -7,19 +7,13 @@ use lariat_graph::{Graph, Strength};
 use lariat_search::{Context, Exploration, Extent, Goal, LassoSearch, SearchError, disk, ndfs, proof, ram};
 use lariat_storage::StorageError;
 
-/// How far is looked for a counterexample nearby, which finds what is near although a depth-first search goes by it, and makes a shorter counterexample.
-struct Look {
-    /// One after the other.
-    depths: &'static [usize],
-    /// How many states each may take.
-    states: u64,
-}
-
-/// Before the hunt: hardly more than it takes the program to begin.
-const GLANCE: Look = Look { depths: &[24], states: 1 << 15 };
-/// On the way, when the hunt has come so far: where there are few states it would cost more than all the rest.
-const LOOK: Look = Look { depths: &[24, 96, 384], states: 1 << 16 };
-const STATES_BEFORE_LOOK: u64 = 1 << 17;
+/// States among which a counterexample is looked for before the hunt: hardly more than it takes the program to begin. What is near is found although a
+/// depth-first search goes by it, and makes a shorter counterexample.
+const GLANCE_STATES: u64 = 1 << 10;
+/// The hunt is interrupted for a longer look when it has come so far: where there are fewer states it would cost more than all the rest.
+const STATES_BEFORE_LOOK: &[u64] = &[1 << 16, 1 << 18];
+/// A look is at one of so many states that were hunted through.
+const LOOK_SHARE: u64 = 2;
 
 impl Searcher {
     /// States, breadth-first.
@@ -50,11 +44,11 @@ impl Searcher {
         strength: Strength,
     ) -> Result<(&'static str, Result<LassoSearch, SearchError>), Failure> {
         if self.scratch().is_none() {
-            if let Some(result) = self.find_lasso_nearby(graph, strength, &GLANCE) {
+            if let Some(result) = self.find_lasso_nearby(graph, strength, GLANCE_STATES) {
                 return Ok(("ndfs", result));
             }
-            let mut look = || {
-                let found = self.find_lasso_nearby(graph, strength, &LOOK);
+            let mut look = |n_hunted: u64| {
+                let found = self.find_lasso_nearby(graph, strength, n_hunted / LOOK_SHARE);
                 self.context().begin_phase("hunt");
                 Ok(found.transpose()?.and_then(|found| found.lasso))
             };
@@ -72,24 +66,21 @@ impl Searcher {
         Ok(("proof", proof::find_lasso(graph, strength, &self.context())))
     }
 
-    /// A look at what is near; none if that does not answer.
+    /// A look at so many states that are near; none if that does not answer.
     fn find_lasso_nearby(
         &self,
         graph: &dyn Graph,
         strength: Strength,
-        look: &Look,
+        n_states: u64,
     ) -> Option<Result<LassoSearch, SearchError>> {
         let budget = MemoryBudget::new(self.budget.left() / 4);
         let context = Context { budget: &budget, ..self.context() };
         context.begin_phase("look");
-        look.depths.iter().find_map(|&depth| {
-            let bounds = ndfs::Bounds { depth, states: look.states };
-            let found = ndfs::find_lasso_nearby(graph, strength, bounds, &context);
-            let answers = found.as_ref().map_or(true, |found| {
-                found.lasso.is_some() || found.complete || !matches!(found.limit, None | Some(Limit::Memory))
-            });
-            answers.then_some(found)
-        })
+        let found = ndfs::find_lasso_nearby(graph, strength, n_states, &context);
+        let answers = found.as_ref().map_or(true, |found| {
+            found.lasso.is_some() || found.complete || !matches!(found.limit, None | Some(Limit::Memory))
+        });
+        answers.then_some(found)
     }
 
     /// Searches in memory, in a share of it; whether the search has handed its states over to the one on disk.
