@@ -131,9 +131,9 @@ fn measure<K: Key>(
     let started = cpu_time();
     keys.sort_unstable();
     let std_sort = rate(started);
-    let (mut keys, mut scratch) = (unsorted, vec![0; n]);
+    let mut keys = unsorted;
     let started = cpu_time();
-    sort_rows(&mut keys, &mut scratch);
+    sort_rows(&mut keys);
     let sort = rate(started);
 
     let folder = TemporaryFolder::new("codec")?;

@@ -36,9 +36,8 @@ impl SortOptions {
     /// Options for rows and values of these bytes, such that sorting takes `memory_bytes` if that is not very little.
     pub fn within<K: Key, V: Value>(row_bytes: usize, value_bytes: usize, memory_bytes: usize) -> Self {
         let of_row = size_of::<K>() + size_of::<V>();
-        let words = if V::BYTES == 0 && size_of::<K>() > 8 { 8 } else { 0 };
         Self {
-            rows_max: (memory_bytes / 2 / (of_row + words)).max(64),
+            rows_max: (memory_bytes / 2 / of_row).max(64),
             runs_max: RUNS_MAX,
             batch_rows: (memory_bytes / 256 / of_row).clamp(16, 1024),
             run: RunOptions::within(row_bytes, value_bytes, memory_bytes / 48),
@@ -55,8 +54,6 @@ pub struct ExternalSort<'b, K: Key, V: Value, F> {
     combine: F,
     keys: ReservedVec<'b, K>,
     values: ReservedVec<'b, V>,
-    /// Space that helps to sort rows without values.
-    words: ReservedVec<'b, u64>,
     runs: Vec<Run<'b, K>>,
     /// Runs so far, by which they are named.
     n_runs: u64,
@@ -71,7 +68,6 @@ impl<'b, K: Key, V: Value, F: Fn(V, V) -> V + Copy> ExternalSort<'b, K, V, F> {
         combine: F,
         budget: &'b MemoryBudget,
     ) -> Result<Self, StorageError> {
-        let words = if V::BYTES == 0 && size_of::<K>() > 8 { options.rows_max } else { 0 };
         Ok(Self {
             disk,
             budget,
@@ -80,7 +76,6 @@ impl<'b, K: Key, V: Value, F: Fn(V, V) -> V + Copy> ExternalSort<'b, K, V, F> {
             combine,
             keys: ReservedVec::with_capacity(options.rows_max, budget)?,
             values: ReservedVec::with_capacity(options.rows_max, budget)?,
-            words: ReservedVec::with_capacity(words, budget)?,
             runs: Vec::new(),
             n_runs: 0,
         })
@@ -99,24 +94,19 @@ impl<'b, K: Key, V: Value, F: Fn(V, V) -> V + Copy> ExternalSort<'b, K, V, F> {
     /// Sorts what is in memory, and writes it to disk unless that alone made half of it free.
     #[cold]
     fn make_room(&mut self) -> Result<(), StorageError> {
-        self.sort()?;
+        self.sort();
         if self.keys.len() > self.options.rows_max / 2 { self.spill() } else { Ok(()) }
     }
 
-    fn sort(&mut self) -> Result<(), StorageError> {
+    fn sort(&mut self) {
         if V::BYTES == 0 {
-            let wanted = self.keys.len().min(self.options.rows_max);
-            if size_of::<K>() > 8 {
-                self.words.resize(wanted, 0)?;
-            }
-            sort_rows(&mut self.keys, &mut self.words);
+            sort_rows(&mut self.keys);
         } else {
             sort_rows_with_values(&mut self.keys, &mut self.values);
         }
         let n = combine_duplicates(&mut self.keys, &mut self.values, self.combine);
         self.keys.truncate(n);
         self.values.truncate(n);
-        Ok(())
     }
 
     /// Whether rows were written to disk: they did not fit into memory.
@@ -159,7 +149,7 @@ impl<'b, K: Key, V: Value, F: Fn(V, V) -> V + Copy> ExternalSort<'b, K, V, F> {
 
     /// All rows in order, each once.
     pub fn finish(mut self) -> Result<Sorted<'b, K, V, F>, StorageError> {
-        self.sort()?;
+        self.sort();
         if self.runs.is_empty() {
             let Self { keys, values, .. } = self;
             return Ok(Sorted { disk: self.disk, runs: Vec::new(), rows: Rows::InMemory { keys, values, from: 0 } });
@@ -172,7 +162,7 @@ impl<'b, K: Key, V: Value, F: Fn(V, V) -> V + Copy> ExternalSort<'b, K, V, F> {
 
     /// What was written, and what is still in memory, sorted: for those who merge both with something else.
     pub fn into_pieces(mut self) -> Result<SortedPieces<'b, K, V>, StorageError> {
-        self.sort()?;
+        self.sort();
         Ok(SortedPieces { runs: self.runs, keys: self.keys, values: self.values })
     }
 }

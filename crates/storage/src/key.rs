@@ -206,6 +206,7 @@ integer_key!(u64, u128);
 
 /// A row of up to `8 * N` bytes: words, the least significant first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
 pub struct Wide<const N: usize>(pub [u64; N]);
 
 impl<const N: usize> Default for Wide<N> {

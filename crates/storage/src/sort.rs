@@ -1,16 +1,17 @@
 //! Sorting rows in memory, with or without values.
 //!
-//! *Without values* the standard library's sort does the work: on sets of states it is faster than radix sorts, ours and others', since the
-//! digits of packed states are far from evenly spread. It is twice as fast for 8-byte integers as for 16-byte ones, so wider rows are
-//! squeezed to the bits in which any two of them differ, if these are at most 64, which keeps their order; see `squeeze.rs`.
+//! *Without values* rows of more than 8 bytes are squeezed to the bits in which any two of them differ, if these are at most 64, which keeps
+//! their order (`squeeze.rs`); the words are sorted by digits (`radix.rs`) in the rows' own memory. The standard library's sort does the rest: on large sets of states it is
+//! faster than radix sorts, ours and others', since the digits of packed states are far from evenly spread.
 //!
 //! *With values* rows are distributed in place by the eight highest bits in which they differ, and each part is sorted alike; a part that
 //! is small is sorted by insertion. Looking for the highest bit that differs, instead of going from byte to byte, passes over what all rows of a
 //! part share, which is most of a state.
 //!
 //! # Cost
-//! Measured by `bench/src/bin/codec.rs`. No memory but the caller's scratch space.
+//! Measured by `bench/src/bin/codec.rs`. No memory but that of the rows.
 
+mod radix;
 mod squeeze;
 
 use crate::key::{Key, Value};
@@ -22,20 +23,15 @@ const SMALL_ROWS: usize = 24;
 /// Fewer rows are not worth squeezing.
 const ROWS_TO_SQUEEZE: usize = 256;
 
-/// Sorts rows. Rows of more than 8 bytes are sorted faster if there is a word of scratch space for each.
-pub fn sort_rows<K: Key>(keys: &mut [K], scratch: &mut [u64]) {
-    let n = keys.len();
-    if K::BYTES > 8
-        && (ROWS_TO_SQUEEZE..=scratch.len()).contains(&n)
+/// Sorts rows.
+pub fn sort_rows<K: Key>(keys: &mut [K]) {
+    if keys.len() >= ROWS_TO_SQUEEZE
         && let Some(squeeze) = Squeeze::new(keys[0], differences(keys))
     {
-        let words = &mut scratch[..n];
-        squeeze.squeeze(keys, words);
-        words.sort_unstable();
-        squeeze.unsqueeze(words, keys);
-        return;
+        squeeze.sort(keys);
+    } else {
+        keys.sort_unstable();
     }
-    keys.sort_unstable();
 }
 
 /// Sorts rows, and values with them. Rows that are equal keep their values, in any order.
@@ -173,8 +169,7 @@ mod tests {
         let left = combine_duplicates(&mut sorted, &mut ones, |a, b| a + b);
         assert!(counts.iter().eq(sorted[..left].iter().zip(&ones)));
 
-        let room = if random.one_in(4) { n / 2 } else { n };
-        sort_rows(&mut keys, &mut vec![0; room]);
+        sort_rows(&mut keys);
         assert_eq!(keys, expected);
         let left = drop_duplicates(&mut keys);
         assert!(counts.keys().eq(&keys[..left]));

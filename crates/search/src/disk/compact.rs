@@ -252,7 +252,7 @@ impl<'s, V: Key> Search<'s, V> {
         if self.new.is_empty() {
             return Ok(());
         }
-        sort_rows(&mut self.new, &mut []);
+        sort_rows(&mut self.new);
         let nothing = vec![(); self.new.len()];
         let set = self.write(&[PartsInput::Rows(&self.new, &nothing)])?;
         self.add_set(set);

@@ -61,7 +61,6 @@ struct RunsOfRows<'b, K: Key> {
     context: &'b Context<'b>,
     options: RunOptions,
     keys: ReservedVec<'b, K>,
-    words: ReservedVec<'b, u64>,
     keys_max: usize,
     runs: Vec<Run<'b, K>>,
     n_runs: u64,
@@ -72,12 +71,10 @@ impl<'b, K: Key> RunsOfRows<'b, K> {
         let budget = context.budget;
         let memory = usize::try_from(budget.left()).unwrap_or(usize::MAX);
         let options = RunOptions::within(row_bytes, 0, memory / 8);
-        let keys_max = (memory / 2 / (size_of::<K>() + 8)).max(64);
+        let keys_max = (memory / 2 / size_of::<K>()).max(64);
         let failed = |error| SearchError::Storage(StorageError::Memory(error));
-        let mut words = ReservedVec::new(budget);
-        words.resize(keys_max, 0).map_err(failed)?;
         let keys = ReservedVec::with_capacity(keys_max, budget).map_err(failed)?;
-        Ok(Self { context, options, keys, words, keys_max, runs: Vec::new(), n_runs: 0 })
+        Ok(Self { context, options, keys, keys_max, runs: Vec::new(), n_runs: 0 })
     }
 
     fn push(&mut self, key: K) -> Result<(), SearchError> {
@@ -91,7 +88,7 @@ impl<'b, K: Key> RunsOfRows<'b, K> {
         if self.keys.is_empty() {
             return Ok(());
         }
-        sort_rows(&mut self.keys, &mut self.words);
+        sort_rows(&mut self.keys);
         let disk = self.context.disk.ok_or(SearchError::NoDisk)?;
         let mut writer = RunWriter::new(disk, &format!("run-{}", self.n_runs), &self.options, self.context.budget)?;
         write_all(&mut SliceStream::of_keys(&self.keys), &mut writer)?;

@@ -77,8 +77,6 @@ impl Shares {
         let memory = usize::try_from(context.budget.left()).unwrap_or(usize::MAX);
         let threads = context.threads.max(1);
         let key_bytes = size_of::<K>();
-        // Sorting wide keys is faster with a word for each.
-        let sort_bytes = if key_bytes > 8 { 8 } else { 0 };
         let parts = if memory < SPACIOUS { Parts::SMALL } else { Parts::LARGE };
         let run = run_shape(row_bytes, memory, threads, parts.blocks);
         let merge_rows = run.group_rows.min(MERGE_ROWS_MAX);
@@ -92,9 +90,8 @@ impl Shares {
         Self {
             filter_bytes: (memory / 8 * parts.filter_of_8) as u64,
             cache_bytes: (memory / parts.cache / threads).min(CACHE_BYTES_MAX),
-            new_keys: (memory / parts.new / threads / (key_bytes + sort_bytes)).max(256),
-            // Most of them share the words with new ones.
-            doubtful_keys: (memory / parts.doubtful / threads / (key_bytes + sort_bytes / 2)).max(256),
+            new_keys: (memory / parts.new / threads / key_bytes).max(256),
+            doubtful_keys: (memory / parts.doubtful / threads / key_bytes).max(256),
             found_keys: (memory / 64 / threads / key_bytes).max(256),
             readers_max: readers.max().max(4),
             merging_max: (memory / MERGING_SHARE / merger_bytes).max(1),

@@ -32,24 +32,12 @@ pub(super) struct Worker<'w, 's, K: Key> {
     doubtful: ReservedVec<'w, K>,
     /// The run that was written last, as long as nobody knows it: it may still be on its way to disk.
     ending: Option<(Written, EndingRun<'s, K>)>,
-    /// For sorting.
-    words: ReservedVec<'w, u64>,
     batch: Vec<K>,
     rows: RowBuffer,
     edges: Edges,
     labels: Vec<u64>,
     /// Successors that were not met lately, and their hashes.
     found: Vec<(u64, K)>,
-}
-
-/// Sorts keys, with as many words of those that there is room for. Words that nobody needed yet take no memory.
-fn sort<K: Key>(keys: &mut [K], words: &mut ReservedVec<'_, u64>) {
-    let n_words = keys.len().min(words.capacity());
-    if words.len() < n_words && words.resize(n_words, 0).is_err() {
-        // There is room, so this does not happen; and without words it only takes longer.
-        words.clear();
-    }
-    sort_rows(keys, words);
 }
 
 impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
@@ -63,7 +51,6 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
             n_expanded: 0,
             doubtful: ReservedVec::new(budget),
             ending: None,
-            words: ReservedVec::new(budget),
             batch: Vec::with_capacity(BATCH_ROWS),
             rows: RowBuffer::new(width),
             edges: batch_edges(shared.graph, shared.context),
@@ -80,10 +67,6 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
         if self.new.memory_bytes() == 0 {
             self.new = ReservedVec::with_capacity(shares.new_keys, budget).map_err(memory)?;
             self.doubtful = ReservedVec::with_capacity(shares.doubtful_keys, budget).map_err(memory)?;
-            if size_of::<K>() > 8 {
-                let n_words = shares.new_keys.max(shares.doubtful_keys);
-                self.words = ReservedVec::with_capacity(n_words, budget).map_err(memory)?;
-            }
         }
         Ok(())
     }
@@ -97,7 +80,6 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
         let budget = self.shared.context.budget;
         self.new = ReservedVec::new(budget);
         self.doubtful = ReservedVec::new(budget);
-        self.words = ReservedVec::new(budget);
         Ok(())
     }
 
@@ -107,8 +89,8 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
         if self.n_expanded < self.new.len() {
             return None;
         }
-        sort(&mut self.new, &mut self.words);
-        sort(&mut self.doubtful, &mut self.words);
+        sort_rows(&mut self.new);
+        sort_rows(&mut self.doubtful);
         let n = drop_duplicates(&mut self.doubtful);
         self.doubtful.truncate(n);
         Some((&self.new, &self.doubtful))
@@ -300,7 +282,7 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
         if n == 0 {
             return Ok(());
         }
-        sort(&mut self.new[..n], &mut self.words);
+        sort_rows(&mut self.new[..n]);
         self.end_writing()?;
         self.ending = Some((Written::Expanded, self.shared.files.write(&self.new[..n])?));
         self.new.copy_within(n.., 0);
@@ -315,7 +297,7 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
         if n == self.new.len() {
             return Ok(());
         }
-        sort(&mut self.new[n..], &mut self.words);
+        sort_rows(&mut self.new[n..]);
         self.end_writing()?;
         self.ending = Some((Written::Waiting, self.shared.files.write(&self.new[n..])?));
         self.new.truncate(n);
@@ -326,7 +308,7 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
         if self.doubtful.is_empty() {
             return Ok(());
         }
-        sort(&mut self.doubtful, &mut self.words);
+        sort_rows(&mut self.doubtful);
         let n = drop_duplicates(&mut self.doubtful);
         self.end_writing()?;
         self.ending = Some((Written::Doubtful, self.shared.files.write(&self.doubtful[..n])?));
