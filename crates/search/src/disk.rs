@@ -16,6 +16,8 @@
 //! While what is doubtful fits into memory, a pass is *short*: nothing is written, and what it finds stays in memory. Graphs that are deep
 //! and narrow need many passes, and most of them are short.
 //!
+//! Where very many states wait, all of their successors are doubtful, and the memory of the filter is the buffers'; see `wide.rs`.
+//!
 //! A run of new states is the queue, too: states are expanded by reading it once, in its order. While few states wait, they are expanded
 //! from the buffer itself, so a graph that is deep and narrow makes as few runs as one that is wide.
 //!
@@ -27,8 +29,8 @@
 //!
 //! # Cost
 //! Each state is sorted, written and read once; doubtful ones once more. A pass reads what of the visited runs the doubtful states
-//! fall into. Passes are made when the doubtful states take three quarters of the room of the visited ones, so there are some log(N) of them,
-//! and merging keeps the runs few. Levels are not known.
+//! fall into. Passes are made when the doubtful states take three quarters of the room of the visited ones, so there are some log(N) of them, or
+//! when a wide level ends; merging keeps the runs few. Levels are not known.
 
 mod checkpoint;
 mod compact;
@@ -40,6 +42,7 @@ mod reading;
 mod shares;
 mod short_pass;
 mod visited;
+mod wide;
 mod worker;
 
 use crate::path::{find_paths, met_goals};
@@ -56,8 +59,8 @@ use lariat_graph::{Graph, RowBuffer};
 use lariat_storage::{Key, RowFilter, Run, for_row_width};
 use shares::Shares;
 use std::cell::Cell;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use visited::{Files, Visited};
 use worker::Worker;
 
@@ -90,7 +93,8 @@ struct Shared<'s, K: Key> {
     graph: &'s dyn Graph,
     context: &'s Context<'s>,
     shares: Shares,
-    filter: RowFilter<'s>,
+    /// None while the graph is wide.
+    filter: Mutex<Option<Arc<RowFilter<'s>>>>,
     frontier: Frontier<'s, K>,
     files: Files<'s>,
     /// Changed by workers only when they have a run to add, and by the search between rounds.
@@ -120,7 +124,7 @@ impl<'s, K: Key> Search<'s, K> {
         let shared = Shared {
             graph,
             context,
-            filter,
+            filter: Mutex::new(Some(Arc::new(filter))),
             frontier: Frontier::new(context.threads.max(1)),
             visited: Mutex::new(Visited::new(&shares)),
             files: Files::new(&shares, disk, context.budget),
@@ -147,8 +151,11 @@ impl<'s, K: Key> Search<'s, K> {
             if shared.tally.is_stopped() && shared.tally.limit().is_none() {
                 break;
             }
-            if shared.is_filter_crowded() && !shared.tally.is_stopped() {
-                shared.filter.grow_for(shared.tally.states());
+            if let Some(filter) = shared.filter()
+                && filter.is_crowded(shared.tally.states())
+                && !shared.tally.is_stopped()
+            {
+                filter.grow_for(shared.tally.states());
                 continue;
             }
             // What was left to a worker that has not come for it is nowhere else.
@@ -164,7 +171,7 @@ impl<'s, K: Key> Search<'s, K> {
                 self.publish(&mut shared.visited())?;
                 break;
             }
-            if !shared.frontier.is_empty() && !shared.visited().is_pass_due() {
+            if !shared.frontier.is_empty() && !shared.is_pass_due(&shared.visited()) {
                 // Nothing but what was found has to be kept.
                 self.publish(&mut shared.visited())?;
                 continue;
@@ -198,7 +205,8 @@ impl<'s, K: Key> Search<'s, K> {
         let waiting = visited.waiting.iter().filter(|run| Some(run.name()) != reading.as_deref());
         waiting.for_each(|run| shared.frontier.push(run.clone()));
         self.short_passes.set(0);
-        self.publish(&mut visited)
+        self.publish(&mut visited)?;
+        self.widen_or_narrow(&mut visited)
     }
 
     /// Lets all workers work until there is nothing to expand, or a pass is due, or the search is stopped.
@@ -234,11 +242,6 @@ impl<'s, K: Key> Search<'s, K> {
 impl<'s, K: Key> Shared<'s, K> {
     fn visited(&self) -> std::sync::MutexGuard<'_, Visited<'s, K>> {
         self.visited.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
-
-    /// Whether there are many states for the filter, which is to grow between rounds.
-    fn is_filter_crowded(&self) -> bool {
-        self.filter.is_crowded(self.tally.states())
     }
 
     /// Whether runs were written since this was asked last.

@@ -176,6 +176,10 @@ impl<'t> Tally<'t> {
         self.states.load(Ordering::Relaxed)
     }
 
+    pub(crate) fn transitions(&self) -> u64 {
+        self.transitions.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn add_states(&self, n: u64) {
         self.states.fetch_add(n, Ordering::Relaxed);
     }
@@ -284,7 +288,7 @@ impl<'t> Tally<'t> {
         let has_levels = self.has_levels.load(Ordering::Relaxed);
         self.context.observer.event(&Event::Progress(Progress {
             states: self.states(),
-            transitions: self.transitions.load(Ordering::Relaxed),
+            transitions: self.transitions(),
             level: has_levels.then(|| self.level.load(Ordering::Relaxed)),
             depth: None,
             frontier: self.frontier.load(Ordering::Relaxed),

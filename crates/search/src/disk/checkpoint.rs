@@ -7,7 +7,7 @@ use super::visited::Visited;
 use super::{Search, Shared};
 use crate::SearchError;
 use lariat_storage::stream::RowStream;
-use lariat_storage::{Key, Manifest, ManifestFile, Run, RunReader, StorageError, hash_row};
+use lariat_storage::{Key, Manifest, ManifestFile, RowFilter, Run, RunReader, StorageError, hash_row};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub(super) const ALGORITHM: &str = "algorithm";
@@ -77,10 +77,10 @@ impl<'s, K: Key> Search<'s, K> {
         shared.files.go_on_after(manifest.number(RUNS)?);
         visited.published(&shared.files, manifest.number(RUNS)?)?;
         shared.tally.restore(&manifest)?;
-        let runs: Vec<&Run<'s, K>> =
-            [&visited.expanded, &visited.waiting, &visited.doubtful].into_iter().flatten().collect();
-        shared.filter.grow_for(shared.tally.states());
-        shared.fill_filter(&runs)?;
+        if let Some(filter) = shared.filter() {
+            filter.grow_for(shared.tally.states());
+            shared.fill_filter(&filter, &visited.all())?;
+        }
         Ok(true)
     }
 }
@@ -90,12 +90,12 @@ impl<'s, K: Key> Shared<'s, K> {
         Run::open(self.files.disk, &file.name, self.graph.row_bytes(), 0, self.context.budget)
     }
 
-    /// Lets the filter meet the states of runs: one run after the other for each thread.
-    fn fill_filter(&self, runs: &[&Run<'s, K>]) -> Result<(), SearchError> {
+    /// Lets a filter meet the states of runs: one run after the other for each thread.
+    pub(super) fn fill_filter(&self, filter: &RowFilter<'_>, runs: &[&Run<'s, K>]) -> Result<(), SearchError> {
         let next = AtomicUsize::new(0);
         let fill = || {
             while let Some(run) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                self.fill_filter_with(run)?;
+                self.fill_filter_with(filter, run)?;
             }
             Ok(())
         };
@@ -107,7 +107,7 @@ impl<'s, K: Key> Shared<'s, K> {
         })
     }
 
-    fn fill_filter_with(&self, run: &Run<'s, K>) -> Result<(), SearchError> {
+    fn fill_filter_with(&self, filter: &RowFilter<'_>, run: &Run<'s, K>) -> Result<(), SearchError> {
         let mut reader: RunReader<'_, K> = RunReader::new(run, super::reading::READER_BUFFERS, self.context.budget)?;
         let mut row = vec![0; self.graph.row_bytes()];
         let mut hashes = Vec::with_capacity(HASHES_AT_ONCE);
@@ -121,11 +121,11 @@ impl<'s, K: Key> Shared<'s, K> {
             for key in &keys[..n] {
                 key.write_row(&mut row);
                 let hash = hash_row(&row);
-                self.filter.prefetch(hash);
+                filter.prefetch(hash);
                 hashes.push(hash);
             }
             hashes.iter().for_each(|hash| {
-                self.filter.meet(*hash);
+                filter.meet(*hash);
             });
             reader.consume(n);
         }

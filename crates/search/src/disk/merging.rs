@@ -24,7 +24,9 @@ pub(super) enum Role {
 impl<'b, K: Key> Visited<'b, K> {
     /// Takes runs of about the same size that are worth merging, if there are enough of them, and says what they are.
     pub(super) fn take_alike(&mut self) -> Option<(Role, Vec<Run<'b, K>>)> {
-        [Role::Expanded, Role::Doubtful].into_iter().find_map(|role| {
+        // What a wide level leads to is merged when it is compared.
+        let roles: &[Role] = if self.is_wide { &[Role::Expanded] } else { &[Role::Expanded, Role::Doubtful] };
+        roles.iter().find_map(|&role| {
             let runs = self.list(role);
             let size = |run: &Run<'b, K>| run.rows().max(1).ilog2() / TIER_LOG2;
             let enough = |tier: u32| runs.iter().filter(|run| size(run) == tier).count() >= RUNS_TO_MERGE;
@@ -69,7 +71,7 @@ impl<'b, K: Key> Visited<'b, K> {
             return Err(SearchError::StateTwice);
         }
         self.waiting.extend(being_read);
-        if self.doubtful.len() > runs_max {
+        if self.doubtful.len() > if self.is_wide { 2 * runs_max } else { runs_max } {
             self.doubtful = merging.merge_list(std::mem::take(&mut self.doubtful), 1, 1)?;
         }
         Ok(())

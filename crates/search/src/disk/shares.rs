@@ -14,6 +14,12 @@ pub(super) struct Shares {
     pub(super) cache_bytes: usize,
     pub(super) new_keys: usize,
     pub(super) doubtful_keys: usize,
+    /// How many doubtful keys it holds while the graph is wide: the filter and the buffer of new keys take nothing then.
+    pub(super) wide_keys: usize,
+    /// States that wait for less are not many.
+    pub(super) wide_rows_min: u64,
+    /// So many passes cost about as much as a filter does that is made again.
+    pub(super) narrow_levels_max: u32,
     /// The shape of all runs.
     pub(super) run: RunOptions,
     pub(super) readers: Readers,
@@ -45,6 +51,11 @@ const MERGING_SHARE: usize = 8;
 const PUBLISH_AFTER: Duration = Duration::from_secs(20);
 /// Larger caches do not stay in the processor's.
 const CACHE_BYTES_MAX: usize = 4 << 20;
+
+/// Levels with fewer states that the search does without a filter, once it has none.
+const NARROW_LEVELS_MAX: u32 = 20;
+/// Fortieths of the memory for doubtful keys while the graph is wide.
+const WIDE_OF_40: usize = 28;
 
 /// Parts of the memory: eighths for the filter, fortieths for the readers, divisors for the others. While the filter is used, either the buffers are, or the readers of a pass.
 struct Parts {
@@ -92,6 +103,9 @@ impl Shares {
             cache_bytes: (memory / parts.cache / threads).min(CACHE_BYTES_MAX),
             new_keys: (memory / parts.new / threads / key_bytes).max(256),
             doubtful_keys: (memory / parts.doubtful / threads / key_bytes).max(256),
+            wide_keys: (memory / 40 * WIDE_OF_40 / threads / key_bytes).max(256),
+            wide_rows_min: 2 * (memory / parts.new / key_bytes) as u64,
+            narrow_levels_max: NARROW_LEVELS_MAX,
             found_keys: (memory / 64 / threads / key_bytes).max(256),
             readers_max: readers.max().max(4),
             merging_max: (memory / MERGING_SHARE / merger_bytes).max(1),

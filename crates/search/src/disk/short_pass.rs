@@ -34,7 +34,7 @@ impl<'s, K: Key> Search<'s, K> {
         let shared = &self.shared;
         let mut visited = shared.visited();
         let is_allowed = self.short_passes.get() < SHORT_PASSES_MAX && shared.tally.limit().is_none();
-        if !is_allowed || !shared.frontier.is_empty() {
+        if !is_allowed || visited.is_wide || !shared.frontier.is_empty() {
             return Ok(false);
         }
         let Some(reading) = shared.reading_of_short_pass(&visited) else { return Ok(false) };
@@ -80,7 +80,7 @@ impl<'s, K: Key> Shared<'s, K> {
         let bytes = self.context.budget.left().checked_sub(found_bytes)?;
         let reading = readers.reading(n_runs, bytes)?;
         let is_slow = reading.threads < readers.threads && !visited.doubtful.is_empty();
-        (!is_slow && !visited.is_pass_due()).then_some(reading)
+        (!is_slow && !self.is_pass_due(visited)).then_some(reading)
     }
 }
 
@@ -92,6 +92,8 @@ impl<'b, K: Key> Visited<'b, K> {
         keys_max: usize,
         Reading { threads, buffers: blocks }: Reading,
     ) -> Result<Vec<Found<'b, K>>, SearchError> {
+        let on_disk = self.doubtful.iter().map(Run::rows).sum::<u64>();
+        let n_doubtful = buffers.doubtful.iter().fold(on_disk, |n, keys| n + keys.len() as u64);
         in_ranges(&self.expanded, threads, |bounds| {
             let on_disk: Candidates<'_, K> = Box::new(files.merged(&self.doubtful, bounds, blocks)?);
             let in_memory = buffers.doubtful.iter().map(|keys| slice(keys, bounds));
@@ -102,7 +104,7 @@ impl<'b, K: Key> Visited<'b, K> {
                 let step = Subtract::<K, (), (), _, _>::new(left, slice(keys, bounds), files.merge_rows, files.budget)?;
                 left = Box::new(step);
             }
-            files.collect(files.without(left, &self.expanded, bounds, blocks)?, keys_max)
+            files.collect(files.without(left, n_doubtful, &self.expanded, bounds, blocks)?, keys_max)
         })
     }
 }

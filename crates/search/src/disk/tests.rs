@@ -15,6 +15,9 @@ fn tiny_shares(random: &mut Random, row_bytes: usize) -> Shares {
         cache_bytes: 16 << random.below(8),
         new_keys: 2 + random.below(60),
         doubtful_keys: 2 + random.below(30),
+        wide_keys: 2 + random.below(60),
+        wide_rows_min: random.below(80) as u64,
+        narrow_levels_max: random.below(4) as u32,
         run: RunOptions { block_bytes: 4096, group_rows: 64, buffers: 2, ..RunOptions::new(row_bytes) },
         readers: Readers {
             bytes: random.below(1 << 20) as u64,
@@ -68,6 +71,39 @@ fn counts_agree_whatever_the_shares_are() {
         let found = search(&graph, &[], Extent::Everything, threads, Some(shares));
         check(&graph, &reference, &found, &format!("seed {seed}, {threads} threads"));
     }
+}
+
+/// Counts how often a filter is made again.
+struct FiltersMade(AtomicU64);
+
+impl lariat_base::Observer for FiltersMade {
+    fn event(&self, event: &lariat_base::Event) {
+        if matches!(event, lariat_base::Event::Phase("filter")) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The search goes on without a filter where the graph is wide, and makes another one where it is not any more.
+#[test]
+fn counts_agree_where_the_graph_becomes_wide_and_narrow() {
+    let made = FiltersMade(AtomicU64::new(0));
+    for seed in 0..300 {
+        let graph = RandomGraph::new(seed, 4_000);
+        let reference = ExplicitGraph::explore(&graph, usize::MAX).unwrap();
+        let mut random = Random::new(seed);
+        let tiny = tiny_shares(&mut random, graph.row_bytes());
+        let shares = Shares { wide_rows_min: 1, narrow_levels_max: 1, ..tiny };
+        let (budget, stop) = (MemoryBudget::new(64 << 20), StopSignal::new(None));
+        let disk = FaultyDisk::new(FaultPlan::default());
+        let (observer, threads) = (&made, 1 + random.below(3));
+        let context = Context { budget: &budget, stop: &stop, observer, threads, disk: Some(&disk), labels: &[] };
+        let found = explore_within(&graph, &[], Extent::Everything, &context, Some(shares)).unwrap();
+        check(&graph, &reference, &found, &format!("seed {seed}, {threads} threads"));
+        assert_eq!(budget.used(), 0, "all memory is given back");
+    }
+    let made = made.0.load(Ordering::Relaxed);
+    assert!(made > 50, "{made} filters were made again");
 }
 
 /// Graphs in which threads leave work to each other while passes come at any time.

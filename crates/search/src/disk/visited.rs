@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 /// Doubtful states are compared when they take more than so many quarters of what is visited. To wait longer spares little, and the disk
 /// would have to hold them.
 const DOUBTFUL_QUARTERS: u64 = 3;
+/// The same while the graph is wide: better once a level, as long as the disk space does not get out of hand.
+const DOUBTFUL_QUARTERS_WIDE: u64 = 8;
 /// Garbage of a larger part of what is visited is worth publishing, after which it can go.
 const GARBAGE_PART: u64 = 4;
 /// Runs that workers may still write when a round ends.
@@ -52,6 +54,10 @@ pub(super) struct Visited<'b, K: Key> {
     pub(super) waiting: Vec<Run<'b, K>>,
     pub(super) doubtful: Vec<Run<'b, K>>,
     pub(super) garbage: Garbage,
+    /// Whether all successors are doubtful now.
+    pub(super) is_wide: bool,
+    /// How many levels in a row would have been better off with a filter.
+    pub(super) narrow_levels: u32,
     published_at: Instant,
 }
 
@@ -71,6 +77,12 @@ impl<'b> Files<'b> {
     /// How to read so many runs at once, with one of `n_shares` of the readers' memory.
     pub(super) fn reading(&self, n_runs: usize, n_shares: u64) -> Reading {
         self.readers.reading(n_runs, self.readers.bytes / n_shares).unwrap_or(Reading::ALONE)
+    }
+
+    /// The same where nothing else takes memory: with all that is left but some for writing.
+    fn reading_alone(&self, n_runs: usize) -> Reading {
+        let bytes = self.readers.bytes.max(self.budget.left() / 8 * 7);
+        self.readers.reading(n_runs, bytes).unwrap_or(Reading::ALONE)
     }
 
     /// Allows a worker to merge, if there is memory for one more who does.
@@ -121,10 +133,12 @@ impl<'b> Files<'b> {
         writer.finish().map(Some)
     }
 
-    /// What is left of candidates without the rows of runs, within bounds. The largest run comes first: it leaves few for the others.
+    /// What is left of candidates, of which there are about `n_candidates`, without the rows of runs, within bounds. Runs with fewer rows than that are
+    /// merged, so that candidates go through one comparison for all of them; the others follow, the largest first, which leaves few for the rest.
     pub(super) fn without<'r, K: Key>(
         &self,
         candidates: Candidates<'r, K>,
+        n_candidates: u64,
         runs: &[Run<'b, K>],
         (from, to): Bounds<K>,
         buffers: usize,
@@ -132,15 +146,29 @@ impl<'b> Files<'b> {
     where
         'b: 'r,
     {
-        let mut runs: Vec<&Run<'b, K>> = runs.iter().collect();
-        runs.sort_by_key(|run| std::cmp::Reverse(run.rows()));
-        runs.into_iter().try_fold(candidates, |left, run| {
+        let (small, mut large): (Vec<_>, Vec<_>) = runs.iter().cloned().partition(|run| run.rows() < n_candidates);
+        large.sort_by_key(|run| std::cmp::Reverse(run.rows()));
+        let mut left = candidates;
+        if !small.is_empty() {
+            left = self.subtract(left, self.merged(&small, (from, to), buffers)?)?;
+        }
+        for run in &large {
             let mut reader = RunReader::new(run, buffers, self.budget)?;
             reader.limit_to(from, to)?;
-            let left: Candidates<'r, K> =
-                Box::new(Subtract::<K, (), (), _, _>::new(left, reader, self.merge_rows, self.budget)?);
-            Ok(left)
-        })
+            left = self.subtract(left, reader)?;
+        }
+        Ok(left)
+    }
+
+    fn subtract<'r, K: Key>(
+        &self,
+        candidates: Candidates<'r, K>,
+        visited: impl RowStream<K, ()> + 'r,
+    ) -> Result<Candidates<'r, K>, StorageError>
+    where
+        'b: 'r,
+    {
+        Ok(Box::new(Subtract::<K, (), (), _, _>::new(candidates, visited, self.merge_rows, self.budget)?))
     }
 
     /// The union of runs, within bounds.
@@ -170,6 +198,8 @@ impl<'b, K: Key> Visited<'b, K> {
             waiting: Vec::new(),
             doubtful: Vec::new(),
             garbage: Garbage::default(),
+            is_wide: false,
+            narrow_levels: 0,
         }
     }
 
@@ -192,13 +222,19 @@ impl<'b, K: Key> Visited<'b, K> {
 
     /// Whether there is enough on disk to be compared or merged before the search goes on.
     pub(super) fn is_pass_due(&self) -> bool {
+        let quarters = if self.is_wide { DOUBTFUL_QUARTERS_WIDE } else { DOUBTFUL_QUARTERS };
         self.n_runs() + RUNS_OF_ROUND_END >= self.readers_max
-            || Self::bytes_of(&self.doubtful) > (self.bytes() / 4 * DOUBTFUL_QUARTERS).max(self.doubtful_bytes_min)
+            || Self::bytes_of(&self.doubtful) > (self.bytes() / 4 * quarters).max(self.doubtful_bytes_min)
     }
 
     /// Whether a crash would cost much by now.
     pub(super) fn is_publishing_due(&self) -> bool {
         self.published_at.elapsed() >= self.publish_after
+    }
+
+    /// All runs.
+    pub(super) fn all(&self) -> Vec<&Run<'b, K>> {
+        [&self.expanded, &self.waiting, &self.doubtful].into_iter().flatten().collect()
     }
 
     fn n_runs(&self) -> usize {
@@ -233,10 +269,11 @@ impl<'b, K: Key> Visited<'b, K> {
         }
         let visited: Vec<Run<'b, K>> = self.expanded.iter().chain(&self.waiting).cloned().collect();
         let doubtful = std::mem::take(&mut self.doubtful);
-        let Reading { threads, buffers } = files.reading(visited.len() + doubtful.len(), 1);
+        let Reading { threads, buffers } = files.reading_alone(visited.len() + doubtful.len());
+        let n_doubtful = doubtful.iter().map(Run::rows).sum();
         let new = in_ranges(&visited, threads, |bounds| {
             let candidates = Box::new(files.merged(&doubtful, bounds, buffers)?);
-            files.write_unless_empty(&mut files.without(candidates, &visited, bounds, buffers)?)
+            files.write_unless_empty(&mut files.without(candidates, n_doubtful, &visited, bounds, buffers)?)
         })?;
         self.forget(files, doubtful)?;
         Ok(new.into_iter().flatten().collect())

@@ -7,7 +7,8 @@ use crate::SearchError;
 use crate::expansion::{BATCH_ROWS, batch_edges};
 use lariat_graph::{Edges, Expander, RowBuffer, Rows};
 use lariat_storage::sort::{drop_duplicates, sort_rows};
-use lariat_storage::{EndingRun, Key, KeyCache, ReservedVec, hash_row};
+use lariat_storage::{EndingRun, Key, KeyCache, ReservedVec, RowFilter, StorageError, hash_row};
+use std::sync::Arc;
 
 /// Successors whose bits of the filter are fetched ahead.
 const LOOKAHEAD: usize = 16;
@@ -26,10 +27,14 @@ pub(super) struct Worker<'w, 's, K: Key> {
     shared: &'w Shared<'s, K>,
     expander: Box<dyn Expander + 'w>,
     met_lately: KeyCache<'w, K>,
+    /// None while the graph is wide; and between rounds that end with a pass.
+    filter: Option<Arc<RowFilter<'s>>>,
     /// New states; the first `n_expanded` were expanded.
     new: ReservedVec<'w, K>,
     n_expanded: usize,
     doubtful: ReservedVec<'w, K>,
+    /// How many of them there may be.
+    doubtful_max: usize,
     /// The run that was written last, as long as nobody knows it: it may still be on its way to disk.
     ending: Option<(Written, EndingRun<'s, K>)>,
     batch: Vec<K>,
@@ -47,9 +52,11 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
             shared,
             expander: shared.graph.expander(),
             met_lately: KeyCache::new(shared.shares.cache_bytes, budget)?,
+            filter: None,
             new: ReservedVec::new(budget),
             n_expanded: 0,
             doubtful: ReservedVec::new(budget),
+            doubtful_max: 0,
             ending: None,
             batch: Vec::with_capacity(BATCH_ROWS),
             rows: RowBuffer::new(width),
@@ -64,9 +71,13 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
         let shares = &self.shared.shares;
         let budget = self.shared.context.budget;
         let memory = |error| SearchError::Storage(lariat_storage::StorageError::Memory(error));
-        if self.new.memory_bytes() == 0 {
-            self.new = ReservedVec::with_capacity(shares.new_keys, budget).map_err(memory)?;
-            self.doubtful = ReservedVec::with_capacity(shares.doubtful_keys, budget).map_err(memory)?;
+        if self.doubtful.memory_bytes() == 0 {
+            self.filter = self.shared.filter();
+            let is_wide = self.filter.is_none();
+            self.doubtful_max = if is_wide { shares.wide_keys } else { shares.doubtful_keys };
+            let new_max = if is_wide { 0 } else { shares.new_keys };
+            self.new = ReservedVec::with_capacity(new_max, budget).map_err(memory)?;
+            self.doubtful = ReservedVec::with_capacity(self.doubtful_max, budget).map_err(memory)?;
         }
         Ok(())
     }
@@ -75,11 +86,13 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
     pub(super) fn end_round(&mut self) -> Result<(), SearchError> {
         self.write_expanded()?;
         self.write_waiting(0)?;
+        self.sort_doubtful();
         self.write_doubtful()?;
         self.end_writing()?;
         let budget = self.shared.context.budget;
         self.new = ReservedVec::new(budget);
         self.doubtful = ReservedVec::new(budget);
+        self.filter = None;
         Ok(())
     }
 
@@ -90,9 +103,7 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
             return None;
         }
         sort_rows(&mut self.new);
-        sort_rows(&mut self.doubtful);
-        let n = drop_duplicates(&mut self.doubtful);
-        self.doubtful.truncate(n);
+        self.sort_doubtful();
         Some((&self.new, &self.doubtful))
     }
 
@@ -127,7 +138,7 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
                 return Ok(());
             }
             self.expand_batch()?;
-            if self.shared.is_filter_crowded() {
+            if self.filter.as_ref().is_some_and(|filter| filter.is_crowded(self.shared.tally.states())) {
                 self.shared.frontier.pause();
             }
             self.merge_alike()?;
@@ -229,6 +240,26 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
 
     /// Sorts out states that were reached.
     pub(super) fn find(&mut self, rows: Rows<'_>) -> Result<(), SearchError> {
+        // Taken out for as long as it is asked.
+        let Some(filter) = self.filter.take() else { return self.put_aside(rows) };
+        let found = self.ask(&filter, rows);
+        self.filter = Some(filter);
+        found
+    }
+
+    /// All of them are doubtful.
+    fn put_aside(&mut self, rows: Rows<'_>) -> Result<(), SearchError> {
+        for row in rows.iter() {
+            let key = K::from_row(row);
+            if !self.met_lately.meet(key) {
+                self.push_doubtful(key)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the filter never met is new.
+    fn ask(&mut self, filter: &RowFilter<'_>, rows: Rows<'_>) -> Result<(), SearchError> {
         self.found.clear();
         for row in rows.iter() {
             let key = K::from_row(row);
@@ -236,26 +267,43 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
                 self.found.push((hash_row(row), key));
             }
         }
-        let shared = self.shared;
-        shared.filter_prefetch(&self.found[..LOOKAHEAD.min(self.found.len())]);
+        self.found.iter().take(LOOKAHEAD).for_each(|(hash, _)| filter.prefetch(*hash));
         let mut n_new = 0;
         for i in 0..self.found.len() {
             if let Some((hash, _)) = self.found.get(i + LOOKAHEAD) {
-                shared.filter.prefetch(*hash);
+                filter.prefetch(*hash);
             }
             let (hash, key) = self.found[i];
-            if shared.filter.meet(hash) {
-                if self.doubtful.len() == shared.shares.doubtful_keys {
-                    self.write_doubtful()?;
-                }
-                self.doubtful.push(key).map_err(lariat_storage::StorageError::from)?;
+            if filter.meet(hash) {
+                self.push_doubtful(key)?;
             } else {
                 n_new += 1;
                 self.push_new(key)?;
             }
         }
-        shared.tally.add_states(n_new);
+        self.shared.tally.add_states(n_new);
         Ok(())
+    }
+
+    #[inline(always)]
+    fn push_doubtful(&mut self, key: K) -> Result<(), SearchError> {
+        if self.doubtful.len() == self.doubtful_max {
+            self.make_room_for_doubtful()?;
+        }
+        Ok(self.doubtful.push(key).map_err(StorageError::from)?)
+    }
+
+    /// Writes out what is doubtful, unless half of it was there twice.
+    #[cold]
+    fn make_room_for_doubtful(&mut self) -> Result<(), SearchError> {
+        self.sort_doubtful();
+        if self.doubtful.len() > self.doubtful_max / 2 { self.write_doubtful() } else { Ok(()) }
+    }
+
+    fn sort_doubtful(&mut self) {
+        sort_rows(&mut self.doubtful);
+        let n = drop_duplicates(&mut self.doubtful);
+        self.doubtful.truncate(n);
     }
 
     #[inline(always)]
@@ -304,14 +352,13 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
         Ok(())
     }
 
+    /// Writes out what is doubtful, and was sorted.
     fn write_doubtful(&mut self) -> Result<(), SearchError> {
         if self.doubtful.is_empty() {
             return Ok(());
         }
-        sort_rows(&mut self.doubtful);
-        let n = drop_duplicates(&mut self.doubtful);
         self.end_writing()?;
-        self.ending = Some((Written::Doubtful, self.shared.files.write(&self.doubtful[..n])?));
+        self.ending = Some((Written::Doubtful, self.shared.files.write(&self.doubtful)?));
         self.doubtful.clear();
         Ok(())
     }
@@ -337,14 +384,8 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
     /// Ends the round if there is enough on disk to be compared or merged, or nothing was published for long.
     fn ask_for_pause(&self) {
         let visited = self.shared.visited();
-        if visited.is_pass_due() || visited.is_publishing_due() {
+        if self.shared.is_pass_due(&visited) || visited.is_publishing_due() {
             self.shared.frontier.pause();
         }
-    }
-}
-
-impl<K: Key> Shared<'_, K> {
-    fn filter_prefetch(&self, found: &[(u64, K)]) {
-        found.iter().for_each(|(hash, _)| self.filter.prefetch(*hash));
     }
 }
