@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 const DOUBTFUL_QUARTERS: u64 = 3;
 /// The same while the graph is wide: better once a level, as long as the disk space does not get out of hand.
 const DOUBTFUL_QUARTERS_WIDE: u64 = 8;
+/// Merging a row costs about as much as comparing so many candidates with it.
+const SMALL_PART: u64 = 8;
 /// Garbage of a larger part of what is visited is worth publishing, after which it can go.
 const GARBAGE_PART: u64 = 4;
 /// Runs that workers may still write when a round ends.
@@ -133,7 +135,7 @@ impl<'b> Files<'b> {
         writer.finish().map(Some)
     }
 
-    /// What is left of candidates, of which there are about `n_candidates`, without the rows of runs, within bounds. Runs with fewer rows than that are
+    /// What is left of candidates, of which there are about `n_candidates`, without the rows of runs, within bounds. Runs that are small beside that are
     /// merged, so that candidates go through one comparison for all of them; the others follow, the largest first, which leaves few for the rest.
     pub(super) fn without<'r, K: Key>(
         &self,
@@ -146,7 +148,8 @@ impl<'b> Files<'b> {
     where
         'b: 'r,
     {
-        let (small, mut large): (Vec<_>, Vec<_>) = runs.iter().cloned().partition(|run| run.rows() < n_candidates);
+        let (small, mut large): (Vec<_>, Vec<_>) =
+            runs.iter().cloned().partition(|run| run.rows() < n_candidates / SMALL_PART);
         large.sort_by_key(|run| std::cmp::Reverse(run.rows()));
         let mut left = candidates;
         if !small.is_empty() {
