@@ -38,6 +38,7 @@ mod frontier;
 mod garbage;
 mod hand_over;
 mod merging;
+mod passes;
 mod reading;
 mod shares;
 mod short_pass;

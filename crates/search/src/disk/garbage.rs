@@ -12,7 +12,8 @@ pub(super) struct Garbage {
     published: u64,
 }
 
-fn number_of(name: &str) -> u64 {
+/// The number that a run's name ends with: larger for those that were made later.
+pub(super) fn number_of(name: &str) -> u64 {
     name.rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 

@@ -1,6 +1,7 @@
 //! Merging runs, so that they stay few: as they are written, and before a pass.
 
 use super::garbage::Garbage;
+use super::passes::Passes;
 use super::reading::Reading;
 use super::visited::{Files, Visited, in_ranges};
 use crate::SearchError;
@@ -65,7 +66,7 @@ impl<'b, K: Key> Visited<'b, K> {
         let runs_max = files.readers_max.saturating_sub(being_read.len()) / 3;
         let expanded = std::mem::take(&mut self.expanded);
         let rows_before = rows(&expanded) + rows(&waiting);
-        let merging = Merging { files, garbage: Mutex::new(&mut self.garbage) };
+        let merging = Merging { files, passes: &self.passes, garbage: Mutex::new(&mut self.garbage) };
         (self.expanded, self.waiting) = merging.merge_both(expanded, waiting, runs_max)?;
         if rows(&self.expanded) + rows(&self.waiting) != rows_before {
             return Err(SearchError::StateTwice);
@@ -87,6 +88,7 @@ type Runs<'b, K> = Vec<Run<'b, K>>;
 /// Merges lists of runs, perhaps several at a time.
 struct Merging<'m, 'b> {
     files: &'m Files<'b>,
+    passes: &'m Passes,
     garbage: Mutex<&'m mut Garbage>,
 }
 
@@ -135,7 +137,7 @@ impl<'b> Merging<'_, 'b> {
     }
 
     /// How many of the smallest runs to merge: those in front of the first one that is larger than all before it together, if they are
-    /// enough, or as many as leave few.
+    /// enough, or as many as leave few, or those that passes have read too often.
     fn runs_to_merge<K: Key>(&self, runs: &[Run<'b, K>], runs_max: usize) -> usize {
         let mut rows = 0;
         let alike = runs.iter().take_while(|run| {
@@ -146,6 +148,6 @@ impl<'b> Merging<'_, 'b> {
         let alike = alike.count();
         let too_many = if runs.len() > runs_max { runs.len() - runs_max / 2 } else { 0 };
         let n = if alike >= RUNS_TO_MERGE { alike.max(too_many) } else { too_many };
-        n.min(self.files.readers_max)
+        n.max(self.passes.worth_merging(runs)).min(self.files.readers_max)
     }
 }

@@ -13,7 +13,7 @@ use lariat_storage::stream::{Merge, RowStream, SliceStream, Subtract, first_not_
 use lariat_storage::{Key, ReservedVec, Run, StorageError};
 
 /// Short passes before one that publishes.
-const SHORT_PASSES_MAX: u32 = 16;
+const SHORT_PASSES_MAX: u32 = 12;
 
 /// What a short pass finds in a range.
 enum Found<'b, K: Key> {
@@ -42,6 +42,7 @@ impl<'s, K: Key> Search<'s, K> {
         let sorted: Option<Vec<_>> = workers.iter_mut().map(Worker::sort_buffers).collect();
         let Some(sorted) = sorted else { return Ok(false) };
         let (new, doubtful) = sorted.into_iter().unzip();
+        visited.passes.add(shared.files.n_runs());
         let found = visited.find_new(&shared.files, &Buffers { new, doubtful }, shared.shares.found_keys, reading)?;
         self.short_passes.set(self.short_passes.get() + 1);
         let doubtful = std::mem::take(&mut visited.doubtful);

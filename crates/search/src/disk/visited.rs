@@ -1,13 +1,14 @@
 //! The runs of a search: what was visited, what waits to be expanded, and what is doubtful.
 
 use super::garbage::Garbage;
+use super::passes::Passes;
 use super::reading::{READER_BUFFERS, Readers, Reading};
 use super::shares::Shares;
 use crate::SearchError;
 use lariat_base::MemoryBudget;
 use lariat_disk::Disk;
 use lariat_storage::stream::{Merge, RowStream, SliceStream, Subtract, write_all};
-use lariat_storage::{EndingRun, Key, Run, RunOptions, RunReader, RunWriter, StorageError};
+use lariat_storage::{EndingRun, Key, Run, RunOptions, RunReader, RunWriter, StorageError, splitters};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -56,6 +57,7 @@ pub(super) struct Visited<'b, K: Key> {
     pub(super) waiting: Vec<Run<'b, K>>,
     pub(super) doubtful: Vec<Run<'b, K>>,
     pub(super) garbage: Garbage,
+    pub(super) passes: Passes,
     /// Whether all successors are doubtful now.
     pub(super) is_wide: bool,
     /// How many levels in a row would have been better off with a filter.
@@ -201,6 +203,7 @@ impl<'b, K: Key> Visited<'b, K> {
             waiting: Vec::new(),
             doubtful: Vec::new(),
             garbage: Garbage::default(),
+            passes: Passes::default(),
             is_wide: false,
             narrow_levels: 0,
         }
@@ -271,6 +274,7 @@ impl<'b, K: Key> Visited<'b, K> {
             return Ok(Vec::new());
         }
         let visited: Vec<Run<'b, K>> = self.expanded.iter().chain(&self.waiting).cloned().collect();
+        self.passes.add(files.n_runs());
         let doubtful = std::mem::take(&mut self.doubtful);
         let Reading { threads, buffers } = files.reading_alone(visited.len() + doubtful.len());
         let n_doubtful = doubtful.iter().map(Run::rows).sum();
@@ -286,16 +290,16 @@ impl<'b, K: Key> Visited<'b, K> {
 /// Keys from the first on and below the second.
 pub(super) type Bounds<K> = (Option<K>, Option<K>);
 
-/// Does something for ranges of keys that are about equally many, by as many threads.
+/// Does something for ranges of keys, by as many threads. Each has about as much of the runs to read.
 pub(super) fn in_ranges<K: Key, T: Send>(
     runs: &[Run<'_, K>],
     threads: usize,
     work: impl Fn(Bounds<K>) -> Result<T, StorageError> + Sync,
 ) -> Result<Vec<T>, SearchError> {
-    let largest = runs.iter().max_by_key(|run| run.rows());
-    let splitters = largest.map_or(Vec::new(), |run| run.splitters(threads.max(1)));
-    let ends: Vec<Option<K>> =
-        std::iter::once(None).chain(splitters.into_iter().map(Some)).chain(std::iter::once(None)).collect();
+    let ends: Vec<Option<K>> = std::iter::once(None)
+        .chain(splitters(runs, threads).into_iter().map(Some))
+        .chain(std::iter::once(None))
+        .collect();
     let ranges: Vec<Bounds<K>> = ends.windows(2).map(|ends| (ends[0], ends[1])).collect();
     if let [whole] = ranges[..] {
         return Ok(vec![work(whole)?]);

@@ -11,6 +11,9 @@ use lariat_base::MemoryBudget;
 use lariat_disk::{Disk, FileKind};
 use std::sync::Arc;
 
+/// In how many parts a run is cut to see where its rows are.
+const CUTS_OF_RUN: usize = 32;
+
 /// The first key of every block, and how many rows come before it; at the end the last key of all, and all rows.
 pub(crate) type Index<'b, K> = ReservedVec<'b, (K, u64)>;
 
@@ -131,6 +134,29 @@ impl<'b, K: Key> Run<'b, K> {
     }
 }
 
+/// Keys that cut runs, all of them together, into `n` parts that are about the same to read: `n - 1` or fewer.
+pub fn splitters<K: Key>(runs: &[Run<'_, K>], n: usize) -> Vec<K> {
+    let mut cuts: Vec<(K, u64)> = Vec::new();
+    for run in runs {
+        let keys = run.splitters(CUTS_OF_RUN);
+        let size = (run.blocks() << 16) / (keys.len() as u64 + 1);
+        cuts.extend(keys.into_iter().map(|key| (key, size)));
+    }
+    cuts.sort_unstable();
+    let all: u64 = cuts.iter().map(|(_, size)| size).sum();
+    let (mut before, mut splitters) = (0, Vec::new());
+    for (key, size) in cuts {
+        // A cut has half of its part on either side.
+        let middle = 2 * before + size;
+        if middle * n as u64 >= 2 * all * (splitters.len() as u64 + 1) && splitters.last() != Some(&key) {
+            splitters.push(key);
+        }
+        before += size;
+    }
+    splitters.truncate(n.saturating_sub(1));
+    splitters
+}
+
 /// Writes the index behind the rows.
 pub(crate) fn write_index<K: Key>(
     writer: &mut BlockWriter<'_>,
@@ -179,4 +205,33 @@ fn read_index<'b, K: Key>(file: &BlockFile, budget: &'b MemoryBudget) -> Result<
         return Err(wrong(at, "keys and rows that increase up to the file's", index.len() as u64));
     }
     Ok(index)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{RunOptions, RunWriter, hash_row};
+    use lariat_disk::FaultyDisk;
+
+    #[test]
+    fn runs_are_cut_where_half_of_all_is_read() {
+        let (budget, disk) = (MemoryBudget::new(1 << 22), FaultyDisk::default());
+        let options = RunOptions { block_bytes: 4096, group_rows: 40, buffers: 2, ..RunOptions::new(8) };
+        let write = |name: &str, keys: std::ops::Range<u64>| {
+            let mut writer = RunWriter::<u64>::new(&disk, name, &options, &budget).unwrap();
+            keys.for_each(|i| writer.push(i * 1_000_000 + hash_row(&i.to_le_bytes()) % 1_000_000, ()).unwrap());
+            writer.finish().unwrap()
+        };
+        let runs = [write("low", 0..60_000), write("high", 60_000..100_000), write("few", 99_000..99_010)];
+        for n in [2, 3, 5] {
+            let cuts = splitters(&runs, n);
+            assert_eq!(cuts.len(), n - 1);
+            for (i, cut) in cuts.iter().enumerate() {
+                let expected = 100_000.0 * (i + 1) as f64 / n as f64;
+                assert!(((cut / 1_000_000) as f64 - expected).abs() < 4_000.0, "{cut} for {expected}");
+            }
+        }
+        assert!(splitters(&runs, 1).is_empty() && splitters(&runs[2..], 2).is_empty());
+        assert!(splitters::<u64>(&[], 4).is_empty());
+    }
 }
