@@ -111,7 +111,7 @@ impl Shares {
             merging_max: (memory / MERGING_SHARE / merger_bytes).max(1),
             readers,
             merge_rows,
-            doubtful_bytes_min: memory as u64 / 2,
+            doubtful_bytes_min: memory as u64 / 4,
             publish_after: PUBLISH_AFTER,
             run,
         }
