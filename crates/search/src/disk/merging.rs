@@ -58,12 +58,27 @@ impl<'b, K: Key> Visited<'b, K> {
         Ok(self.garbage.keep_published(sources))
     }
 
+    /// Whether there is something that [`Self::merge`] would merge, where nothing waits.
+    pub(super) fn is_merging_due(&self, files: &Files<'b>) -> bool {
+        let mut expanded = self.expanded.clone();
+        expanded.sort_by_key(Run::rows);
+        let runs_max = files.readers_max / 3;
+        self.doubtful.len() > self.doubtful_max(runs_max)
+            || runs_to_merge(files, &self.passes, &expanded, runs_max) > files.readers.threads
+    }
+
+    /// How many runs of doubtful states there may be where there may be so many others.
+    fn doubtful_max(&self, runs_max: usize) -> usize {
+        if self.is_wide { 2 * runs_max } else { runs_max }
+    }
+
     /// Merges runs of about the same size where there are many, and more if there are more runs than can be read at once. `reading`
     /// is the run that is being read: it stays as it is.
     pub(super) fn merge(&mut self, files: &Files<'b>, reading: Option<&str>) -> Result<(), SearchError> {
         let is_read = |run: &Run<'b, K>| Some(run.name()) == reading;
         let (being_read, waiting) = std::mem::take(&mut self.waiting).into_iter().partition::<Vec<_>, _>(is_read);
         let runs_max = files.readers_max.saturating_sub(being_read.len()) / 3;
+        let doubtful_max = self.doubtful_max(runs_max);
         let expanded = std::mem::take(&mut self.expanded);
         let rows_before = rows(&expanded) + rows(&waiting);
         let merging = Merging { files, passes: &self.passes, garbage: Mutex::new(&mut self.garbage) };
@@ -72,7 +87,7 @@ impl<'b, K: Key> Visited<'b, K> {
             return Err(SearchError::StateTwice);
         }
         self.waiting.extend(being_read);
-        if self.doubtful.len() > if self.is_wide { 2 * runs_max } else { runs_max } {
+        if self.doubtful.len() > doubtful_max {
             self.doubtful = merging.merge_list(std::mem::take(&mut self.doubtful), 1, 1)?;
         }
         Ok(())
@@ -121,7 +136,7 @@ impl<'b> Merging<'_, 'b> {
         let files = self.files;
         loop {
             runs.sort_by_key(Run::rows);
-            let n = self.runs_to_merge(&runs, runs_max.max(files.readers.threads));
+            let n = runs_to_merge(files, self.passes, &runs, runs_max);
             if n <= files.readers.threads {
                 return Ok(runs);
             }
@@ -135,19 +150,20 @@ impl<'b> Merging<'_, 'b> {
             self.garbage.lock().unwrap_or_else(PoisonError::into_inner).add(files.disk, sources)?;
         }
     }
+}
 
-    /// How many of the smallest runs to merge: those in front of the first one that is larger than all before it together, if they are
-    /// enough, or as many as leave few, or those that passes have read too often.
-    fn runs_to_merge<K: Key>(&self, runs: &[Run<'b, K>], runs_max: usize) -> usize {
-        let mut rows = 0;
-        let alike = runs.iter().take_while(|run| {
-            let fits = rows == 0 || run.rows() <= 2 * rows;
-            rows += run.rows();
-            fits
-        });
-        let alike = alike.count();
-        let too_many = if runs.len() > runs_max { runs.len() - runs_max / 2 } else { 0 };
-        let n = if alike >= RUNS_TO_MERGE { alike.max(too_many) } else { too_many };
-        n.max(self.passes.worth_merging(runs)).min(self.files.readers_max)
-    }
+/// How many of the smallest runs to merge: those in front of the first one that is larger than all before it together, if they are
+/// enough, or as many as leave few, or those that passes have read too often.
+fn runs_to_merge<K: Key>(files: &Files<'_>, passes: &Passes, runs: &[Run<'_, K>], runs_max: usize) -> usize {
+    let runs_max = runs_max.max(files.readers.threads);
+    let mut rows = 0;
+    let alike = runs.iter().take_while(|run| {
+        let fits = rows == 0 || run.rows() <= 2 * rows;
+        rows += run.rows();
+        fits
+    });
+    let alike = alike.count();
+    let too_many = if runs.len() > runs_max { runs.len() - runs_max / 2 } else { 0 };
+    let n = if alike >= RUNS_TO_MERGE { alike.max(too_many) } else { too_many };
+    n.max(passes.worth_merging(runs)).min(files.readers_max)
 }

@@ -3,6 +3,8 @@
 //! Where the filter has few bits for each state, it takes many new ones for met, and their successors wait for a pass. In a graph that is deep
 //! and narrow all that can be expanded is soon expanded, so passes are many, and each finds little. To write out the buffers, to merge, and
 //! to publish would cost more than the comparison. It is done all the same now and then, so that a crash does not cost much.
+//!
+//! Where the graph is wide, what is new is written, and published. But the last of the doubtful states, which are still in memory, need not be.
 
 use super::reading::Reading;
 use super::visited::{Bounds, Candidates, Files, Visited, in_ranges};
@@ -14,6 +16,9 @@ use lariat_storage::{Key, ReservedVec, Run, StorageError};
 
 /// Short passes before one that publishes.
 const SHORT_PASSES_MAX: u32 = 12;
+
+/// Fewer keys are sorted by one thread.
+const KEYS_TO_SHARE: usize = 1 << 15;
 
 /// What a short pass finds in a range.
 enum Found<'b, K: Key> {
@@ -33,17 +38,22 @@ impl<'s, K: Key> Search<'s, K> {
     pub(super) fn short_pass(&self, workers: &mut [Worker<'_, 's, K>]) -> Result<bool, SearchError> {
         let shared = &self.shared;
         let mut visited = shared.visited();
-        let is_allowed = self.short_passes.get() < SHORT_PASSES_MAX && shared.tally.limit().is_none();
-        if !is_allowed || visited.is_wide || !shared.frontier.is_empty() {
+        let is_allowed = visited.is_wide || self.short_passes.get() < SHORT_PASSES_MAX;
+        if !is_allowed
+            || shared.tally.limit().is_some()
+            || !shared.frontier.is_empty()
+            || workers.iter().any(Worker::has_waiting)
+        {
             return Ok(false);
         }
         let Some(reading) = shared.reading_of_short_pass(&visited) else { return Ok(false) };
         shared.context.begin_phase("check");
-        let sorted: Option<Vec<_>> = workers.iter_mut().map(Worker::sort_buffers).collect();
-        let Some(sorted) = sorted else { return Ok(false) };
-        let (new, doubtful) = sorted.into_iter().unzip();
+        Self::sort_buffers(workers)?;
+        let (new, doubtful) = workers.iter().map(Worker::buffers).unzip();
         visited.passes.add(shared.files.n_runs());
-        let found = visited.find_new(&shared.files, &Buffers { new, doubtful }, shared.shares.found_keys, reading)?;
+        // Where the graph is wide, there is no room for them.
+        let found_keys = if visited.is_wide { 0 } else { shared.shares.found_keys };
+        let found = visited.find_new(&shared.files, &Buffers { new, doubtful }, found_keys, reading)?;
         self.short_passes.set(self.short_passes.get() + 1);
         let doubtful = std::mem::take(&mut visited.doubtful);
         visited.forget(&shared.files, doubtful)?;
@@ -67,7 +77,29 @@ impl<'s, K: Key> Search<'s, K> {
             }
         }
         shared.tally.add_states(n_new);
+        if visited.is_wide && n_new > 0 {
+            // All states are in runs.
+            self.publish(&mut visited)?;
+            let is_wide = shared.will_be_wide(&mut visited);
+            if !is_wide {
+                drop(visited);
+                Self::on_threads(workers, Worker::end_round)?;
+                self.go_on(&mut shared.visited(), is_wide)?;
+            }
+        }
         Ok(n_new > 0)
+    }
+
+    /// Sorts what workers have in memory, at the same time if it is much.
+    fn sort_buffers(workers: &mut [Worker<'_, 's, K>]) -> Result<(), SearchError> {
+        if workers.iter().map(Worker::n_in_memory).sum::<usize>() < KEYS_TO_SHARE {
+            workers.iter_mut().for_each(Worker::sort_buffers);
+            return Ok(());
+        }
+        Self::on_threads(workers, |worker| {
+            worker.sort_buffers();
+            Ok(())
+        })
     }
 }
 
@@ -77,9 +109,15 @@ impl<'s, K: Key> Shared<'s, K> {
     fn reading_of_short_pass(&self, visited: &Visited<'s, K>) -> Option<Reading> {
         let readers = &self.shares.readers;
         let n_runs = visited.expanded.len() + visited.doubtful.len() + self.frontier.n_workers();
+        let left = self.context.budget.left();
+        if visited.is_wide {
+            // Some is for writing what is found.
+            let reading = readers.reading(n_runs, left / 4 * 3)?;
+            let is_slow = reading.threads < readers.threads;
+            return (!is_slow && !visited.is_merging_due(&self.files)).then_some(reading);
+        }
         let found_bytes = (readers.threads * self.shares.found_keys * size_of::<K>()) as u64;
-        let bytes = self.context.budget.left().checked_sub(found_bytes)?;
-        let reading = readers.reading(n_runs, bytes)?;
+        let reading = readers.reading(n_runs, left.checked_sub(found_bytes)?)?;
         let is_slow = reading.threads < readers.threads && !visited.doubtful.is_empty();
         (!is_slow && !self.is_pass_due(visited)).then_some(reading)
     }

@@ -25,19 +25,15 @@ fn is_worth_it(waiting: u64, successors_of_each: f64, visited: u64, is_wide: boo
 }
 
 impl<'s, K: Key> Search<'s, K> {
-    /// Decides how to go on after a pass. All buffers are empty.
+    /// Decides how to go on after a pass. The buffers' memory is free.
     pub(super) fn widen_or_narrow(&self, visited: &mut Visited<'s, K>) -> Result<(), SearchError> {
+        let is_wide = self.shared.will_be_wide(visited);
+        self.go_on(visited, is_wide)
+    }
+
+    /// Goes on without the filter or with it. The buffers' memory is free.
+    pub(super) fn go_on(&self, visited: &mut Visited<'s, K>, is_wide: bool) -> Result<(), SearchError> {
         let shared = &self.shared;
-        if visited.waiting.is_empty() {
-            return Ok(());
-        }
-        let is_wide = if shared.should_be_wide(visited) {
-            visited.narrow_levels = 0;
-            true
-        } else {
-            visited.narrow_levels += 1;
-            visited.is_wide && visited.narrow_levels < shared.shares.narrow_levels_max
-        };
         if is_wide == visited.is_wide {
             return Ok(());
         }
@@ -55,7 +51,20 @@ impl<'s, K: Key> Search<'s, K> {
 }
 
 impl<'s, K: Key> Shared<'s, K> {
-    /// Whether to go on without the filter.
+    /// Whether to go on without the filter after a pass.
+    pub(super) fn will_be_wide(&self, visited: &mut Visited<'s, K>) -> bool {
+        if visited.waiting.is_empty() {
+            return visited.is_wide;
+        }
+        if self.should_be_wide(visited) {
+            visited.narrow_levels = 0;
+            return true;
+        }
+        visited.narrow_levels += 1;
+        visited.is_wide && visited.narrow_levels < self.shares.narrow_levels_max
+    }
+
+    /// Whether the graph is wide here.
     fn should_be_wide(&self, visited: &Visited<'s, K>) -> bool {
         let waiting = visited.waiting.iter().map(Run::rows).sum::<u64>();
         let expanded = visited.expanded.iter().map(Run::rows).sum::<u64>();

@@ -96,15 +96,25 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
         Ok(())
     }
 
-    /// What was found new and is not on disk, and what is doubtful and is not, both in increasing order; none if something waits to be
-    /// expanded.
-    pub(super) fn sort_buffers(&mut self) -> Option<(&[K], &[K])> {
-        if self.n_expanded < self.new.len() {
-            return None;
-        }
+    /// Whether it has states that wait to be expanded.
+    pub(super) fn has_waiting(&self) -> bool {
+        self.n_expanded < self.new.len()
+    }
+
+    /// How many states it has that are not on disk.
+    pub(super) fn n_in_memory(&self) -> usize {
+        self.new.len() + self.doubtful.len()
+    }
+
+    /// Sorts the states that are not on disk; none of them waits.
+    pub(super) fn sort_buffers(&mut self) {
         sort_rows(&mut self.new);
         self.sort_doubtful();
-        Some((&self.new, &self.doubtful))
+    }
+
+    /// What was found new and is not on disk, and what is doubtful and is not.
+    pub(super) fn buffers(&self) -> (&[K], &[K]) {
+        (&self.new, &self.doubtful)
     }
 
     /// Forgets what was doubtful: it has been compared.
