@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 #[derive(Parser)]
 #[command(name = "reachability")]
 struct Options {
-    /// The models, without their ending
+    /// The models: names of BEEM models without their ending, or files
     #[arg(default_values = ["peterson.4", "szymanski.4", "at.4", "bakery.5", "elevator2.3", "fischer.6", "sorter.4"])]
     models: Vec<String>,
 
@@ -153,7 +153,12 @@ impl Observer for Clock {
 }
 
 fn explore(options: &Options, shared: &Path, model: &str, table: &Table, bars: &mut Vec<Bar>) -> Result<(), String> {
-    let loaded = load_model(&shared.join("beem").join(format!("{model}.dve")), &[]);
+    let of_beem = shared.join("beem").join(format!("{model}.dve"));
+    let file = if of_beem.is_file() { &of_beem } else { Path::new(model) };
+    if !file.is_file() {
+        return Err(format!("{model}: neither a BEEM model in {} nor a file", shared.join("beem").display()));
+    }
+    let loaded = load_model(file, &[]);
     let interpreter = Interpreter::new(&loaded.model, Vec::new());
     let compiled = Compiled::new(&interpreter).map_err(|error| error.to_string())?;
     let (mut of_ram, mut memory) = (None, options.memory);
