@@ -1,4 +1,4 @@
-//! A pass that writes nothing: doubtful states in memory are compared with what was visited, and what is new stays in memory.
+//! A pass that leaves the buffers as they are: doubtful states in memory are compared with what was visited, and what is new stays in memory.
 //!
 //! Where the filter has few bits for each state, it takes many new ones for met, and their successors wait for a pass. In a graph that is deep
 //! and narrow all that can be expanded is soon expanded, so passes are many, and each finds little. To write out the buffers, to merge, and
@@ -23,7 +23,7 @@ const KEYS_TO_SHARE: usize = 1 << 15;
 /// What a short pass finds in a range.
 enum Found<'b, K: Key> {
     InMemory(ReservedVec<'b, K>),
-    /// It was too much.
+    /// It was too much, or the graph is wide here.
     OnDisk(Run<'b, K>),
 }
 
