@@ -51,6 +51,7 @@ use options::{Command, Options};
 const STACK_BYTES: usize = 256 << 20;
 
 fn main() -> std::process::ExitCode {
+    lariat_disk::program_pages::keep_little_freed();
     let options = Options::parse();
     let worker = std::thread::Builder::new().name("lariat".to_owned()).stack_size(STACK_BYTES);
     let result = match worker.spawn(move || dispatch(options)) {

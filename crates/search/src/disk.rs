@@ -34,6 +34,7 @@
 
 mod checkpoint;
 mod compact;
+mod first_levels;
 mod frontier;
 mod garbage;
 mod hand_over;
@@ -145,6 +146,7 @@ impl<'s, K: Key> Search<'s, K> {
             shared.graph.initial(&mut initial);
             workers[0].begin_round()?;
             workers[0].find(initial.as_rows())?;
+            self.first_levels(&mut workers)?;
         }
         loop {
             shared.context.begin_phase("explore");
@@ -177,7 +179,7 @@ impl<'s, K: Key> Search<'s, K> {
                 self.publish(&mut shared.visited())?;
                 continue;
             }
-            self.pass()?;
+            self.pass(false)?;
             if shared.frontier.is_empty() {
                 break;
             }
@@ -189,8 +191,8 @@ impl<'s, K: Key> Search<'s, K> {
         Ok(exploration)
     }
 
-    /// Merges what is many, and compares what is doubtful with what was visited.
-    fn pass(&self) -> Result<(), SearchError> {
+    /// Merges what is many, and compares what is doubtful with what was visited. It can be said that the graph is wide from now on; else it is found out.
+    fn pass(&self, begins_wide: bool) -> Result<(), SearchError> {
         let shared = &self.shared;
         let mut visited = shared.visited();
         let reading = shared.frontier.take_runs();
@@ -207,7 +209,8 @@ impl<'s, K: Key> Search<'s, K> {
         waiting.for_each(|run| shared.frontier.push(run.clone()));
         self.short_passes.set(0);
         self.publish(&mut visited)?;
-        self.widen_or_narrow(&mut visited)
+        let is_wide = begins_wide || shared.will_be_wide(&mut visited);
+        self.go_on(&mut visited, is_wide)
     }
 
     /// Lets all workers work until there is nothing to expand, or a pass is due, or the search is stopped.

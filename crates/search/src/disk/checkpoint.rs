@@ -77,7 +77,10 @@ impl<'s, K: Key> Search<'s, K> {
         shared.files.go_on_after(manifest.number(RUNS)?);
         visited.published(&shared.files, manifest.number(RUNS)?)?;
         shared.tally.restore(&manifest)?;
-        if let Some(filter) = shared.filter() {
+        let waiting = visited.waiting.iter().map(Run::rows).sum();
+        if shared.is_wide_enough(waiting) {
+            self.go_on(&mut visited, true)?;
+        } else if let Some(filter) = shared.filter() {
             filter.grow_for(shared.tally.states());
             shared.fill_filter(&filter, &visited.all())?;
         }

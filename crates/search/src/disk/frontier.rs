@@ -5,7 +5,7 @@
 use crate::SearchError;
 use lariat_base::MemoryBudget;
 use lariat_storage::stream::RowStream;
-use lariat_storage::{Key, Run, RunReader, StorageError};
+use lariat_storage::{Key, ReservedVec, Run, RunReader, StorageError};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -76,8 +76,8 @@ impl<'b, K: Key> Waiting<'b, K> {
 
 /// What a worker gets.
 pub(super) enum Taken<'b, K> {
-    /// The batch was filled, and these runs were read to their end on the way.
-    Batch(Vec<Run<'b, K>>),
+    /// Some states, and these runs were read to their end on the way.
+    Some(Vec<Run<'b, K>>),
     /// States that another worker found and left.
     Left(Vec<K>),
     /// Nothing now.
@@ -182,24 +182,29 @@ impl<'b, K: Key> Frontier<'b, K> {
         self.changed.notify_one();
     }
 
-    /// Fills `batch` with up to `n_max` states of the oldest run.
+    /// Takes up to `n_max` states of the oldest run.
     pub(super) fn take(
         &self,
         n_max: usize,
-        batch: &mut Vec<K>,
+        taken: &mut ReservedVec<'_, K>,
         budget: &'b MemoryBudget,
     ) -> Result<Taken<'b, K>, SearchError> {
         let mut waiting = self.lock();
         let mut done = Vec::new();
         loop {
             if let Some(reading) = &mut waiting.reading {
-                let (keys, _) = reading.reader.batch()?;
-                let n = keys.len().min(n_max);
-                batch.extend_from_slice(&keys[..n]);
-                reading.reader.consume(n);
-                reading.rows_read += n as u64;
-                if n > 0 {
-                    return Ok(Taken::Batch(done));
+                while taken.len() < n_max {
+                    let (keys, _) = reading.reader.batch()?;
+                    let n = keys.len().min(n_max - taken.len());
+                    if n == 0 {
+                        break;
+                    }
+                    taken.extend_from_slice(&keys[..n]).map_err(StorageError::from)?;
+                    reading.reader.consume(n);
+                    reading.rows_read += n as u64;
+                }
+                if !taken.is_empty() {
+                    return Ok(Taken::Some(done));
                 }
                 done.extend(waiting.reading.take().map(|reading| reading.run));
             }

@@ -3,6 +3,7 @@
 use super::merging::RUNS_TO_MERGE;
 use super::reading::{READER_BUFFERS, Readers};
 use crate::Context;
+use crate::expansion::BATCH_ROWS;
 use lariat_disk::PAGE_BYTES;
 use lariat_storage::{Key, RunOptions};
 use std::time::Duration;
@@ -16,6 +17,12 @@ pub(super) struct Shares {
     pub(super) doubtful_keys: usize,
     /// How many doubtful keys it holds while the graph is wide: the filter and the buffer of new keys take nothing then.
     pub(super) wide_keys: usize,
+    /// States that a worker takes at once while the graph is wide.
+    pub(super) stripe_keys: usize,
+    /// States of the first levels, by which it is told whether the graph is wide.
+    pub(super) first_states: u64,
+    /// States of which a filter is soon made.
+    pub(super) few_states: u64,
     /// States that wait for less are not many.
     pub(super) wide_rows_min: u64,
     /// So many passes cost about as much as a filter does that is made again.
@@ -53,7 +60,11 @@ const PUBLISH_AFTER: Duration = Duration::from_secs(20);
 const CACHE_BYTES_MAX: usize = 4 << 20;
 
 /// Levels with fewer states that the search does without a filter, once it has none.
-const NARROW_LEVELS_MAX: u32 = 20;
+const NARROW_LEVELS_MAX: u32 = 48;
+/// A filter of so many states is made in some hundredths of a second.
+const FEW_STATES: u64 = 1 << 20;
+/// Longer stretches of neighbours have hardly fewer successors in common with others.
+const STRIPE_KEYS_MAX: usize = 8192;
 /// Fortieths of the memory for doubtful keys while the graph is wide.
 const WIDE_OF_40: usize = 28;
 
@@ -104,6 +115,9 @@ impl Shares {
             new_keys: (memory / parts.new / threads / key_bytes).max(256),
             doubtful_keys: (memory / parts.doubtful / threads / key_bytes).max(256),
             wide_keys: (memory / 40 * WIDE_OF_40 / threads / key_bytes).max(256),
+            stripe_keys: (memory / 128 / threads / key_bytes).clamp(BATCH_ROWS, STRIPE_KEYS_MAX),
+            first_states: (memory / parts.new / threads / key_bytes / 8) as u64,
+            few_states: FEW_STATES,
             wide_rows_min: 2 * (memory / parts.new / key_bytes) as u64,
             narrow_levels_max: NARROW_LEVELS_MAX,
             found_keys: (memory / 64 / threads / key_bytes).max(256),

@@ -79,7 +79,9 @@ impl<'s, K: Key> Search<'s, K> {
         shared.tally.add_states(n_new);
         if visited.is_wide && n_new > 0 {
             // All states are in runs.
-            self.publish(&mut visited)?;
+            if visited.is_publishing_due() || visited.has_much_garbage() {
+                self.publish(&mut visited)?;
+            }
             let is_wide = shared.will_be_wide(&mut visited);
             if !is_wide {
                 drop(visited);

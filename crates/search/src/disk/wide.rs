@@ -14,23 +14,20 @@ use crate::SearchError;
 use lariat_storage::{Key, RowFilter, Run};
 use std::sync::Arc;
 
-/// The filter is given up where the states that wait have so many tenths as many successors as there are visited states, and is made again where they have fewer.
-const TENTHS_TO_BEGIN: u64 = 10;
-const TENTHS_TO_END: u64 = 2;
+/// The graph is wide where the states that wait have so many twentieths as many successors as there are visited states. While levels are apart, and a filter would soon be
+/// made again:
+const TWENTIETHS: u64 = 8;
+/// Where the filter is there, and levels are mixed:
+const TWENTIETHS_TO_BEGIN: u64 = 20;
+/// Where to make the filter again takes its time:
+const TWENTIETHS_TO_END: u64 = 4;
 
-/// Whether to go on without the filter, where so many states wait, with so many successors, of all that were visited.
-fn is_worth_it(waiting: u64, successors_of_each: f64, visited: u64, is_wide: bool) -> bool {
-    let tenths = if is_wide { TENTHS_TO_END } else { TENTHS_TO_BEGIN };
-    waiting as f64 * successors_of_each * 10.0 >= (tenths * visited) as f64
+/// Whether so many states wait, with so many successors, that these are so many twentieths of all that were visited.
+fn is_worth_it(waiting: u64, successors_of_each: f64, visited: u64, twentieths: u64) -> bool {
+    waiting as f64 * successors_of_each * 20.0 >= (twentieths * visited) as f64
 }
 
 impl<'s, K: Key> Search<'s, K> {
-    /// Decides how to go on after a pass. The buffers' memory is free.
-    pub(super) fn widen_or_narrow(&self, visited: &mut Visited<'s, K>) -> Result<(), SearchError> {
-        let is_wide = self.shared.will_be_wide(visited);
-        self.go_on(visited, is_wide)
-    }
-
     /// Goes on without the filter or with it. The buffers' memory is free.
     pub(super) fn go_on(&self, visited: &mut Visited<'s, K>, is_wide: bool) -> Result<(), SearchError> {
         let shared = &self.shared;
@@ -61,16 +58,33 @@ impl<'s, K: Key> Shared<'s, K> {
             return true;
         }
         visited.narrow_levels += 1;
-        visited.is_wide && visited.narrow_levels < self.shares.narrow_levels_max
+        let is_soon_made = self.tally.states() < self.shares.few_states;
+        visited.is_wide && !is_soon_made && visited.narrow_levels < self.shares.narrow_levels_max
     }
 
     /// Whether the graph is wide here.
     fn should_be_wide(&self, visited: &Visited<'s, K>) -> bool {
         let waiting = visited.waiting.iter().map(Run::rows).sum::<u64>();
-        let expanded = visited.expanded.iter().map(Run::rows).sum::<u64>();
-        let successors_of_each = self.tally.transitions() as f64 / expanded.max(1) as f64;
-        let rows_min = if visited.is_wide { self.shares.wide_rows_min / 8 } else { self.shares.wide_rows_min };
-        waiting >= rows_min && is_worth_it(waiting, successors_of_each, waiting + expanded, visited.is_wide)
+        if visited.is_wide && self.tally.states() < self.shares.few_states {
+            return self.is_wide_enough(waiting);
+        }
+        let (rows_min, twentieths) = if visited.is_wide {
+            (self.shares.wide_rows_min / 8, TWENTIETHS_TO_END)
+        } else {
+            (self.shares.wide_rows_min, TWENTIETHS_TO_BEGIN)
+        };
+        waiting >= rows_min && self.have_successors(waiting, twentieths)
+    }
+
+    /// Whether it is while levels are apart and states are few, if so many wait.
+    pub(super) fn is_wide_enough(&self, waiting: u64) -> bool {
+        self.have_successors(waiting, TWENTIETHS)
+    }
+
+    fn have_successors(&self, waiting: u64, twentieths: u64) -> bool {
+        let states = self.tally.states();
+        let successors_of_each = self.tally.transitions() as f64 / states.saturating_sub(waiting).max(1) as f64;
+        is_worth_it(waiting, successors_of_each, states, twentieths)
     }
 
     /// Whether there is enough on disk to be compared or merged before the search goes on, or it should go on without the filter.
@@ -99,10 +113,12 @@ mod tests {
 
     #[test]
     fn wide_is_what_has_many_successors_for_a_pass() {
-        assert!(is_worth_it(300, 4.0, 1000, false));
-        assert!(!is_worth_it(200, 4.0, 1000, false));
-        assert!(is_worth_it(200, 4.0, 1000, true));
-        assert!(!is_worth_it(40, 4.0, 1000, true));
-        assert!(!is_worth_it(0, 4.0, 1, true));
+        assert!(is_worth_it(300, 4.0, 1000, TWENTIETHS_TO_BEGIN));
+        assert!(!is_worth_it(200, 4.0, 1000, TWENTIETHS_TO_BEGIN));
+        assert!(is_worth_it(200, 4.0, 1000, TWENTIETHS));
+        assert!(!is_worth_it(90, 4.0, 1000, TWENTIETHS));
+        assert!(is_worth_it(60, 4.0, 1000, TWENTIETHS_TO_END));
+        assert!(!is_worth_it(40, 4.0, 1000, TWENTIETHS_TO_END));
+        assert!(!is_worth_it(0, 4.0, 1, TWENTIETHS_TO_END));
     }
 }

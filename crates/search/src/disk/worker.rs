@@ -37,7 +37,9 @@ pub(super) struct Worker<'w, 's, K: Key> {
     doubtful_max: usize,
     /// The run that was written last, as long as nobody knows it: it may still be on its way to disk.
     ending: Option<(Written, EndingRun<'s, K>)>,
-    batch: Vec<K>,
+    /// States that were taken together, and how many of them were expanded.
+    taken: ReservedVec<'w, K>,
+    n_done: usize,
     rows: RowBuffer,
     edges: Edges,
     labels: Vec<u64>,
@@ -58,7 +60,9 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
             doubtful: ReservedVec::new(budget),
             doubtful_max: 0,
             ending: None,
-            batch: Vec::with_capacity(BATCH_ROWS),
+            taken: ReservedVec::with_capacity(shared.shares.stripe_keys.max(BATCH_ROWS), budget)
+                .map_err(StorageError::from)?,
+            n_done: 0,
             rows: RowBuffer::new(width),
             edges: batch_edges(shared.graph, shared.context),
             labels: Vec::new(),
@@ -98,7 +102,12 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
 
     /// Whether it has states that wait to be expanded.
     pub(super) fn has_waiting(&self) -> bool {
-        self.n_expanded < self.new.len()
+        self.n_waiting() > 0
+    }
+
+    /// How many it has.
+    pub(super) fn n_waiting(&self) -> usize {
+        self.new.len() - self.n_expanded
     }
 
     /// How many states it has that are not on disk.
@@ -139,7 +148,7 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
             if self.shared.frontier.is_paused() {
                 return Ok(());
             }
-            if !self.take_batch()? {
+            if !self.take_some()? {
                 // What waits for others may be in the run that was written last.
                 self.end_writing()?;
                 if self.shared.frontier.wait() {
@@ -147,12 +156,27 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
                 }
                 return Ok(());
             }
-            self.expand_batch()?;
+            self.expand_taken()?;
             if self.filter.as_ref().is_some_and(|filter| filter.is_crowded(self.shared.tally.states())) {
                 self.shared.frontier.pause();
             }
             self.merge_alike()?;
         }
+    }
+
+    /// Expands the states that wait in memory, and not those that are found on the way.
+    pub(super) fn expand_level(&mut self) -> Result<(), SearchError> {
+        let mut n_left = self.n_waiting();
+        while n_left > 0 && self.has_waiting() && !self.shared.tally.is_over() {
+            self.taken.clear();
+            n_left -= self.take_from_memory(n_left)?;
+            self.expand_taken()?;
+            if let Some(filter) = &self.filter {
+                filter.grow_for(self.shared.tally.states());
+            }
+            self.merge_alike()?;
+        }
+        self.end_writing()
     }
 
     /// Merges runs of about the same size while there are many, so that passes have few to read.
@@ -173,13 +197,14 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
     }
 
     /// Takes the next states: those in memory first, in the order in which they were found, since such neighbours have successors in
-    /// common; then those on disk.
-    fn take_batch(&mut self) -> Result<bool, SearchError> {
-        self.batch.clear();
-        if self.n_expanded == self.new.len() {
-            let taken = self.shared.frontier.take(BATCH_ROWS, &mut self.batch, self.shared.context.budget)?;
+    /// common; then those on disk. Where the graph is wide it takes many neighbours at once, so that threads do not find the same successors.
+    fn take_some(&mut self) -> Result<bool, SearchError> {
+        self.taken.clear();
+        if !self.has_waiting() {
+            let n_max = if self.filter.is_none() { self.shared.shares.stripe_keys } else { BATCH_ROWS };
+            let taken = self.shared.frontier.take(n_max, &mut self.taken, self.shared.context.budget)?;
             match taken {
-                Taken::Batch(done) => {
+                Taken::Some(done) => {
                     self.shared.visited().read(done);
                     return Ok(true);
                 }
@@ -187,11 +212,17 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
                 Taken::Nothing(done) => self.shared.visited().read(done),
             }
         }
-        let n = BATCH_ROWS.min(self.new.len() - self.n_expanded);
-        self.batch.extend_from_slice(&self.new[self.n_expanded..self.n_expanded + n]);
-        self.n_expanded += n;
+        let n = self.take_from_memory(BATCH_ROWS)?;
         self.share_work();
         Ok(n > 0)
+    }
+
+    /// Takes up to so many states that wait in memory, and no more than a batch; how many.
+    fn take_from_memory(&mut self, n_max: usize) -> Result<usize, SearchError> {
+        let n = BATCH_ROWS.min(n_max).min(self.n_waiting());
+        self.taken.extend_from_slice(&self.new[self.n_expanded..self.n_expanded + n]).map_err(StorageError::from)?;
+        self.n_expanded += n;
+        Ok(n)
     }
 
     /// Takes states that another worker found into its own buffer.
@@ -202,7 +233,7 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
 
     /// Leaves half of the states that wait to a worker that has nothing to do.
     fn share_work(&mut self) {
-        let n_waiting = self.new.len() - self.n_expanded;
+        let n_waiting = self.n_waiting();
         if n_waiting > 2 * BATCH_ROWS && self.shared.frontier.has_idle() {
             let from = self.new.len() - (n_waiting / 2).min(LEFT_ROWS_MAX);
             self.shared.frontier.leave(self.new[from..].to_vec());
@@ -210,15 +241,25 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
         }
     }
 
+    fn expand_taken(&mut self) -> Result<(), SearchError> {
+        self.n_done = 0;
+        while self.n_done < self.taken.len() {
+            self.expand_batch()?;
+        }
+        Ok(())
+    }
+
     fn expand_batch(&mut self) -> Result<(), SearchError> {
         let width = self.shared.graph.row_bytes();
         let mut rows = std::mem::replace(&mut self.rows, RowBuffer::new(width));
         rows.clear();
         let mut row = vec![0; width];
-        for key in &self.batch {
+        let end = self.taken.len().min(self.n_done + BATCH_ROWS);
+        for key in &self.taken[self.n_done..end] {
             key.write_row(&mut row);
             rows.push(&row);
         }
+        self.n_done = end;
         let mut rest = rows.as_rows();
         let mut result = Ok(());
         while !rest.is_empty() && result.is_ok() {
@@ -327,7 +368,7 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
     /// Writes out what was expanded if that is the larger part of the buffer; else the half of the others that is expanded last.
     #[cold]
     fn make_room(&mut self) -> Result<(), SearchError> {
-        let n_waiting = self.new.len() - self.n_expanded;
+        let n_waiting = self.n_waiting();
         if n_waiting <= self.n_expanded {
             self.write_expanded()
         } else {

@@ -19,8 +19,6 @@ pub(super) struct Squeeze<K> {
     shared: K,
     /// The words in which keys differ: the word's place, the bits that differ, and where they begin in the squeezed word.
     words: Vec<(usize, u64, u32)>,
-    /// How many bits differ.
-    n_bits: u32,
 }
 
 impl<K: Key> Squeeze<K> {
@@ -38,7 +36,7 @@ impl<K: Key> Squeeze<K> {
                 shared.set_word(place, one.word(place) & !bits);
             }
         }
-        (used <= 64).then_some(Self { shared, words, n_bits: used })
+        (used <= 64).then_some(Self { shared, words })
     }
 
     /// Sorts keys that differ in these bits only.
@@ -74,7 +72,7 @@ fn sort<K: Key>(how: &Squeeze<K>, keys: &mut [K]) {
     }
     // SAFETY: the words of all keys, which nobody else has; they are at least two for each key.
     let (words, rest) = unsafe { std::slice::from_raw_parts_mut(first_word, 2 * n) }.split_at_mut(n);
-    sort_words(words, rest, how.n_bits);
+    sort_words(words, rest);
     for place in (0..n).rev() {
         // SAFETY: as above; what is written is a whole key, and lies behind all words that are still to be read.
         unsafe { first.add(place).write(unsqueezed(how, first_word.add(place).read())) };
