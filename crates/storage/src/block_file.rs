@@ -12,12 +12,15 @@
 
 pub(crate) mod block;
 mod header;
+mod kept;
 mod reader;
 mod writer;
 
 pub(crate) use block::Block;
 pub(crate) use header::{BlockFile, BlockRange};
 pub use header::{BlockFileKind, FileShape};
+pub use kept::BlockAllowance;
+pub(crate) use kept::{Kept, KeptBlocks};
 pub(crate) use reader::BlockReader;
 pub(crate) use writer::{BlockWriter, Buffers, EndingFile};
 

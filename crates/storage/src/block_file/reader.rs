@@ -3,13 +3,20 @@
 //! After a jump one block is read ahead, then two, and so on: who jumps often does not want what comes next.
 //!
 //! # Cost
-//! `buffers` blocks of memory: one is looked at, the others are on their way from disk. One read a block.
+//! `buffers` blocks of memory: one is looked at, the others are on their way from disk. One read a block, unless it was kept ([`KeptBlocks`]).
 
-use super::{Block, BlockFile, BlockRange, block};
+use super::{Block, BlockFile, BlockRange, Kept, KeptBlocks, block};
 use crate::StorageError;
 use lariat_base::MemoryBudget;
 use lariat_disk::{AlignedBuffer, Pending};
 use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// A block that comes.
+enum Coming<'b> {
+    Kept,
+    Read(Pending<'b>),
+}
 
 /// Blocks of a file, one after the other.
 pub(crate) struct BlockReader<'b> {
@@ -21,9 +28,10 @@ pub(crate) struct BlockReader<'b> {
     end: u64,
     /// The block to be read next from disk; those between are under way.
     next_read: u64,
-    under_way: VecDeque<Pending<'b>>,
-    /// The block that was taken last, and its number in the range.
-    current: Option<(u64, AlignedBuffer<'b>)>,
+    under_way: VecDeque<Coming<'b>>,
+    /// The number in the range of the block that was taken last, and the block, unless it was kept.
+    current: Option<(u64, Option<AlignedBuffer<'b>>)>,
+    kept: Option<Arc<KeptBlocks<'b>>>,
     spare: Vec<AlignedBuffer<'b>>,
     buffers: usize,
     /// How many blocks may be under way now.
@@ -44,11 +52,17 @@ impl<'b> BlockReader<'b> {
             next_read: 0,
             under_way,
             current: None,
+            kept: None,
             spare,
             buffers,
             ahead: buffers,
             budget,
         }
+    }
+
+    /// The same with blocks that stay in memory.
+    pub(crate) fn keeping(self, kept: Option<Arc<KeptBlocks<'b>>>) -> Self {
+        Self { kept, ..self }
     }
 
     /// The number of the block that comes next.
@@ -62,13 +76,11 @@ impl<'b> BlockReader<'b> {
         let skipped = block.checked_sub(self.next).filter(|skipped| *skipped <= self.under_way.len() as u64);
         match skipped {
             Some(skipped) => {
-                for read in self.under_way.drain(..skipped as usize) {
-                    self.spare.push(read.wait().buffer);
-                }
+                self.spare.extend(self.under_way.drain(..skipped as usize).filter_map(Coming::into_buffer));
             }
             None => {
                 // Whatever becomes of blocks that nobody wants does not matter.
-                self.spare.extend(self.under_way.drain(..).map(|read| read.wait().buffer));
+                self.spare.extend(self.under_way.drain(..).filter_map(Coming::into_buffer));
                 self.next_read = block;
                 self.ahead = 1;
             }
@@ -78,22 +90,38 @@ impl<'b> BlockReader<'b> {
 
     /// Takes the next block from disk. False if there is none.
     pub(crate) fn advance(&mut self) -> Result<bool, StorageError> {
-        self.spare.extend(self.current.take().map(|(_, buffer)| buffer));
+        self.spare.extend(self.current.take().and_then(|(_, buffer)| buffer));
         if self.next >= self.end {
             return Ok(false);
         }
         self.read_ahead()?;
-        let Some(read) = self.under_way.pop_front() else {
-            return Ok(false);
+        let buffer = match self.under_way.pop_front() {
+            None => return Ok(false),
+            Some(Coming::Kept) => None,
+            Some(Coming::Read(read)) => {
+                let buffer = read.wait().buffer()?;
+                let (at, extent) = self.place(self.next);
+                block::check(&buffer[..extent], self.range.first + self.next, self.file.name(), at)?;
+                self.keep(extent, buffer)?
+            }
         };
-        let buffer = read.wait().buffer()?;
-        let (at, extent) = self.place(self.next);
-        block::check(&buffer[..extent], self.range.first + self.next, self.file.name(), at)?;
         self.current = Some((self.next, buffer));
         self.next += 1;
         self.ahead = (2 * self.ahead).min(self.buffers - 1).max(1);
         self.read_ahead()?;
         Ok(true)
+    }
+
+    /// Keeps the block that comes next, which has so many bytes; its buffer if it is not kept.
+    fn keep(&mut self, bytes: usize, buffer: AlignedBuffer<'b>) -> Result<Option<AlignedBuffer<'b>>, StorageError> {
+        let Some(kept) = &self.kept else { return Ok(Some(buffer)) };
+        Ok(match kept.keep(self.next, bytes, buffer, self.budget)? {
+            Kept::No(buffer) => Some(buffer),
+            Kept::Yes(spare) => {
+                self.spare.extend(spare);
+                None
+            }
+        })
     }
 
     /// Begins to read blocks that come next.
@@ -103,12 +131,17 @@ impl<'b> BlockReader<'b> {
             && self.under_way.len() + has_current < self.buffers
             && self.next_read < self.end
         {
+            if self.kept.as_ref().is_some_and(|kept| kept.get(self.next_read).is_some()) {
+                self.under_way.push_back(Coming::Kept);
+                self.next_read += 1;
+                continue;
+            }
             let buffer = match self.spare.pop() {
                 Some(buffer) => buffer,
                 None => AlignedBuffer::new(self.file.shape.block_bytes, self.budget)?,
             };
             let (at, extent) = self.place(self.next_read);
-            self.under_way.push_back(self.file.file.read(buffer, at, extent));
+            self.under_way.push_back(Coming::Read(self.file.file.read(buffer, at, extent)));
             self.next_read += 1;
         }
         Ok(())
@@ -125,6 +158,20 @@ impl<'b> BlockReader<'b> {
     pub(crate) fn current(&self) -> Option<(Block<'_>, u64)> {
         let (block, buffer) = self.current.as_ref()?;
         let (at, extent) = self.place(*block);
+        let buffer = match buffer {
+            Some(buffer) => buffer,
+            None => self.kept.as_ref()?.get(*block)?,
+        };
         Some((block::view(&buffer[..extent])?, at))
+    }
+}
+
+impl<'b> Coming<'b> {
+    /// The buffer that it takes, when nobody fills it any more.
+    fn into_buffer(self) -> Option<AlignedBuffer<'b>> {
+        match self {
+            Self::Kept => None,
+            Self::Read(read) => Some(read.wait().buffer),
+        }
     }
 }

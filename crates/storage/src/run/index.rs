@@ -4,12 +4,12 @@
 //! One key and 8 bytes of memory for each block.
 
 use super::group::Widths;
-use crate::block_file::{BlockFile, BlockFileKind, BlockReader, BlockWriter, get_u64, put};
+use crate::block_file::{BlockAllowance, BlockFile, BlockFileKind, BlockReader, BlockWriter, KeptBlocks, get_u64, put};
 use crate::key::{Key, Value};
 use crate::{ReservedVec, StorageError};
 use lariat_base::MemoryBudget;
 use lariat_disk::{Disk, FileKind};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// In how many parts a run is cut to see where its rows are.
 const CUTS_OF_RUN: usize = 32;
@@ -29,11 +29,13 @@ impl<K> Clone for Run<'_, K> {
 struct Parts<'b, K> {
     file: BlockFile,
     index: Index<'b, K>,
+    /// Its blocks that stay in memory, if any may.
+    kept: OnceLock<Arc<KeptBlocks<'b>>>,
 }
 
 impl<'b, K: Key> Run<'b, K> {
     pub(crate) fn new(file: BlockFile, index: Index<'b, K>) -> Self {
-        Self(Arc::new(Parts { file, index }))
+        Self(Arc::new(Parts { file, index, kept: OnceLock::new() }))
     }
 
     /// Opens a run of rows with this many bytes, whose values have that many, and reads its index into memory.
@@ -83,6 +85,15 @@ impl<'b, K: Key> Run<'b, K> {
     /// The first row and the last one.
     pub fn bounds(&self) -> Option<(K, K)> {
         Some((self.0.index.first()?.0, self.0.index.last()?.0))
+    }
+
+    /// Lets its blocks stay in memory when they are read, as far as that is allowed.
+    pub fn keep_blocks(&self, allowance: &Arc<BlockAllowance>) {
+        self.0.kept.get_or_init(|| KeptBlocks::new(self.blocks(), allowance));
+    }
+
+    pub(crate) fn kept(&self) -> Option<Arc<KeptBlocks<'b>>> {
+        self.0.kept.get().cloned()
     }
 
     /// Bytes of memory for the index.

@@ -42,7 +42,7 @@ impl<'b, K: Key, V: Value> RunReader<'b, K, V> {
         }
         Ok(Self {
             widths: run.widths(),
-            blocks: BlockReader::new(file.clone(), file.row_blocks(), buffers, budget),
+            blocks: BlockReader::new(file.clone(), file.row_blocks(), buffers, budget).keeping(run.kept()),
             run: run.clone(),
             place: 0,
             rows_left: 0,
