@@ -29,11 +29,15 @@ pub(super) struct Shares {
     pub(super) narrow_levels_max: u32,
     /// The shape of all runs.
     pub(super) run: RunOptions,
+    /// Blocks of visited runs that stay in memory.
+    pub(super) kept_bytes: u64,
     pub(super) readers: Readers,
     /// Runs that there may be, so that one thread can read all of them.
     pub(super) readers_max: usize,
     /// Workers that may merge runs at the same time.
     pub(super) merging_max: usize,
+    /// What each of them takes.
+    pub(super) merger_bytes: u64,
     /// States found in a short pass that stay in memory.
     pub(super) found_keys: usize,
     /// Rows that merging puts out at once.
@@ -66,23 +70,26 @@ const FEW_STATES: u64 = 1 << 20;
 /// Longer stretches of neighbours have hardly fewer successors in common with others.
 const STRIPE_KEYS_MAX: usize = 8192;
 /// Fortieths of the memory for doubtful keys while the graph is wide.
-const WIDE_OF_40: usize = 28;
+const WIDE_OF_40: usize = 27;
 
-/// Parts of the memory: eighths for the filter, fortieths for the readers, divisors for the others. While the filter is used, either the buffers are, or the readers of a pass.
+/// Parts of the memory: parts of 32 for the filter, fortieths for the readers, divisors for the others. While the filter is used, either the buffers are, or the readers of a pass.
 struct Parts {
-    filter_of_8: usize,
+    filter_of_32: usize,
     new: usize,
     doubtful: usize,
     cache: usize,
+    kept: usize,
     readers_of_40: usize,
     blocks: usize,
 }
 
 impl Parts {
     /// Small buffers cost more than a small filter does.
-    const SMALL: Self = Self { filter_of_8: 4, new: 7, doubtful: 7, cache: 64, readers_of_40: 16, blocks: 512 };
+    const SMALL: Self =
+        Self { filter_of_32: 16, new: 8, doubtful: 8, cache: 64, kept: 32, readers_of_40: 16, blocks: 512 };
     /// Buffers are large enough, and a larger filter spares passes.
-    const LARGE: Self = Self { filter_of_8: 5, new: 16, doubtful: 8, cache: 32, readers_of_40: 10, blocks: 1024 };
+    const LARGE: Self =
+        Self { filter_of_32: 19, new: 16, doubtful: 9, cache: 32, kept: 16, readers_of_40: 10, blocks: 1024 };
 }
 
 /// Blocks as large as they can be while a pass reads some tens of runs at once: every transfer has its price, whatever its size.
@@ -110,7 +117,7 @@ impl Shares {
         };
         let merger_bytes = RUNS_TO_MERGE * readers.reader_bytes(READER_BUFFERS) as usize;
         Self {
-            filter_bytes: (memory / 8 * parts.filter_of_8) as u64,
+            filter_bytes: (memory / 32 * parts.filter_of_32) as u64,
             cache_bytes: (memory / parts.cache / threads).min(CACHE_BYTES_MAX),
             new_keys: (memory / parts.new / threads / key_bytes).max(256),
             doubtful_keys: (memory / parts.doubtful / threads / key_bytes).max(256),
@@ -123,6 +130,8 @@ impl Shares {
             found_keys: (memory / 64 / threads / key_bytes).max(256),
             readers_max: readers.max().max(4),
             merging_max: (memory / MERGING_SHARE / merger_bytes).max(1),
+            merger_bytes: (merger_bytes + memory / 64 / threads) as u64,
+            kept_bytes: (memory / parts.kept) as u64,
             readers,
             merge_rows,
             doubtful_bytes_min: memory as u64 / 4,

@@ -49,7 +49,8 @@ impl<'s, K: Key> Search<'s, K> {
         let Some(reading) = shared.reading_of_short_pass(&visited) else { return Ok(false) };
         shared.context.begin_phase("check");
         Self::sort_buffers(workers)?;
-        let (new, doubtful) = workers.iter().map(Worker::buffers).unzip();
+        let new = workers.iter().flat_map(Worker::sorted_new).collect();
+        let doubtful = workers.iter().map(Worker::sorted_doubtful).collect();
         visited.passes.add(shared.files.n_runs());
         // Where the graph is wide, there is no room for them.
         let found_keys = if visited.is_wide { 0 } else { shared.shares.found_keys };
@@ -111,7 +112,7 @@ impl<'s, K: Key> Shared<'s, K> {
     fn reading_of_short_pass(&self, visited: &Visited<'s, K>) -> Option<Reading> {
         let readers = &self.shares.readers;
         let n_runs = visited.expanded.len() + visited.doubtful.len() + self.frontier.n_workers();
-        let left = self.context.budget.left();
+        let left = self.files.memory_left();
         if visited.is_wide {
             // Some is for writing what is found.
             let reading = readers.reading(n_runs, left / 4 * 3)?;

@@ -7,8 +7,10 @@ use super::shares::Shares;
 use crate::SearchError;
 use lariat_base::MemoryBudget;
 use lariat_disk::Disk;
+use lariat_storage::block_file::BlockAllowance;
 use lariat_storage::stream::{Merge, RowStream, SliceStream, Subtract, write_all};
 use lariat_storage::{EndingRun, Key, Run, RunOptions, RunReader, RunWriter, StorageError, splitters};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -32,10 +34,13 @@ pub(super) struct Files<'b> {
     pub(super) merge_rows: usize,
     pub(super) readers: Readers,
     pub(super) readers_max: usize,
+    /// For blocks of visited runs, which passes read again and again.
+    kept_blocks: Arc<BlockAllowance>,
     n_runs: AtomicU64,
     /// How many workers merge runs, and may.
     n_merging: AtomicUsize,
     merging_max: usize,
+    merger_bytes: u64,
 }
 
 /// Somebody who merges runs while others expand states.
@@ -73,9 +78,22 @@ fn unit((): (), (): ()) {}
 
 impl<'b> Files<'b> {
     pub(super) fn new(shares: &Shares, disk: &'b dyn Disk, budget: &'b MemoryBudget) -> Self {
-        let Shares { run: options, merge_rows, readers, readers_max, merging_max, .. } = *shares;
+        let Shares { run: options, merge_rows, readers, readers_max, merging_max, merger_bytes, .. } = *shares;
         let (n_runs, n_merging) = (AtomicU64::new(0), AtomicUsize::new(0));
-        Self { disk, budget, options, merge_rows, readers, readers_max, n_runs, n_merging, merging_max }
+        let kept_blocks = BlockAllowance::new(shares.kept_bytes);
+        Self {
+            disk,
+            budget,
+            options,
+            merge_rows,
+            readers,
+            readers_max,
+            kept_blocks,
+            n_runs,
+            n_merging,
+            merging_max,
+            merger_bytes,
+        }
     }
 
     /// How to read so many runs at once, with one of `n_shares` of the readers' memory.
@@ -85,14 +103,20 @@ impl<'b> Files<'b> {
 
     /// The same where nothing else takes memory: with all that is left but some for writing.
     fn reading_alone(&self, n_runs: usize) -> Reading {
-        let bytes = self.readers.bytes.max(self.budget.left() / 8 * 7);
+        let bytes = self.readers.bytes.max(self.memory_left() / 8 * 7);
         self.readers.reading(n_runs, bytes).unwrap_or(Reading::ALONE)
+    }
+
+    /// The memory that nobody has, but for what blocks will take that stay.
+    pub(super) fn memory_left(&self) -> u64 {
+        self.budget.left().saturating_sub(self.kept_blocks.left())
     }
 
     /// Allows a worker to merge, if there is memory for one more who does.
     pub(super) fn begin_merging(&self) -> Option<MergingWorker<'_>> {
         let merging = MergingWorker(&self.n_merging);
-        (self.n_merging.fetch_add(1, Ordering::Relaxed) < self.merging_max).then_some(merging)
+        let is_allowed = self.n_merging.fetch_add(1, Ordering::Relaxed) < self.merging_max;
+        (is_allowed && self.budget.left() >= self.merger_bytes).then_some(merging)
     }
 
     /// Gives new runs higher numbers than runs that were there before.
@@ -150,6 +174,7 @@ impl<'b> Files<'b> {
     where
         'b: 'r,
     {
+        runs.iter().for_each(|run| run.keep_blocks(&self.kept_blocks));
         let (small, mut large): (Vec<_>, Vec<_>) =
             runs.iter().cloned().partition(|run| run.rows() < n_candidates / SMALL_PART);
         large.sort_by_key(|run| std::cmp::Reverse(run.rows()));

@@ -14,6 +14,8 @@ use std::sync::Arc;
 const LOOKAHEAD: usize = 16;
 /// States that are left to a worker that has none, at most.
 const LEFT_ROWS_MAX: usize = 1 << 12;
+/// Sorted stretches of new states: with more, to compare with each of them takes as long as to sort them together.
+const STRETCHES_MAX: usize = 6;
 
 /// What a run is written for.
 #[derive(Clone, Copy)]
@@ -32,6 +34,8 @@ pub(super) struct Worker<'w, 's, K: Key> {
     /// New states; the first `n_expanded` were expanded.
     new: ReservedVec<'w, K>,
     n_expanded: usize,
+    /// Where stretches of them end that are sorted, from the first on.
+    sorted_ends: Vec<usize>,
     doubtful: ReservedVec<'w, K>,
     /// How many of them there may be.
     doubtful_max: usize,
@@ -57,6 +61,7 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
             filter: None,
             new: ReservedVec::new(budget),
             n_expanded: 0,
+            sorted_ends: Vec::new(),
             doubtful: ReservedVec::new(budget),
             doubtful_max: 0,
             ending: None,
@@ -115,15 +120,28 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
         self.new.len() + self.doubtful.len()
     }
 
-    /// Sorts the states that are not on disk; none of them waits.
+    /// Sorts the states that are not on disk; none of them waits. Where it comes soon after the last time, only what is new since then is sorted.
     pub(super) fn sort_buffers(&mut self) {
-        sort_rows(&mut self.new);
+        if self.sorted_ends.len() >= STRETCHES_MAX {
+            self.sorted_ends.clear();
+        }
+        let sorted = self.sorted_ends.last().copied().unwrap_or(0);
+        if sorted < self.new.len() {
+            sort_rows(&mut self.new[sorted..]);
+            self.sorted_ends.push(self.new.len());
+        }
         self.sort_doubtful();
     }
 
-    /// What was found new and is not on disk, and what is doubtful and is not.
-    pub(super) fn buffers(&self) -> (&[K], &[K]) {
-        (&self.new, &self.doubtful)
+    /// What was found new and is not on disk, in sorted stretches.
+    pub(super) fn sorted_new(&self) -> impl Iterator<Item = &[K]> {
+        let starts = std::iter::once(0).chain(self.sorted_ends.iter().copied());
+        starts.zip(&self.sorted_ends).map(|(start, end)| &self.new[start..*end])
+    }
+
+    /// What is doubtful and not on disk, sorted.
+    pub(super) fn sorted_doubtful(&self) -> &[K] {
+        &self.doubtful
     }
 
     /// Forgets what was doubtful: it has been compared.
@@ -388,6 +406,7 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
         let left = self.new.len() - n;
         self.new.truncate(left);
         self.n_expanded = 0;
+        self.sorted_ends.clear();
         Ok(())
     }
 
