@@ -36,8 +36,10 @@ pub(super) struct Shares {
     pub(super) readers_max: usize,
     /// Workers that may merge runs at the same time.
     pub(super) merging_max: usize,
-    /// What each of them takes.
+    /// Memory that is to be left for one of them to begin.
     pub(super) merger_bytes: u64,
+    /// What all threads' writers take, if each has one.
+    pub(super) writers_bytes: u64,
     /// States found in a short pass that stay in memory.
     pub(super) found_keys: usize,
     /// Rows that merging puts out at once.
@@ -55,6 +57,8 @@ const SPACIOUS: usize = 28 << 20;
 const BLOCK_BYTES_MAX: usize = 128 << 10;
 /// What the buffers of all workers' writers take of the memory, and how many blocks at once are worth it.
 const WRITERS_SHARE: usize = 32;
+/// What all that they have beside blocks takes.
+const GROUPS_SHARE: usize = 64;
 const BLOCKS_AT_ONCE_MAX: usize = 8;
 /// The part of the memory for workers that merge runs.
 const MERGING_SHARE: usize = 8;
@@ -94,7 +98,7 @@ impl Parts {
 
 /// Blocks as large as they can be while a pass reads some tens of runs at once: every transfer has its price, whatever its size.
 fn run_shape(row_bytes: usize, memory: usize, threads: usize, blocks: usize) -> RunOptions {
-    let shape = RunOptions::within(row_bytes, 0, memory / 64 / threads);
+    let shape = RunOptions::within(row_bytes, 0, memory / GROUPS_SHARE / threads);
     let block_bytes =
         (memory / blocks).next_multiple_of(PAGE_BYTES).clamp(shape.block_bytes, BLOCK_BYTES_MAX.max(shape.block_bytes));
     let blocks_at_once = (memory / WRITERS_SHARE / threads / 2 / block_bytes).clamp(1, BLOCKS_AT_ONCE_MAX);
@@ -116,6 +120,8 @@ impl Shares {
             step_bytes: ((run.group_rows + 8 + merge_rows) * key_bytes) as u64,
         };
         let merger_bytes = RUNS_TO_MERGE * readers.reader_bytes(READER_BUFFERS) as usize;
+        // Blocks, and groups of rows with what their encoder takes.
+        let writers_bytes = memory / WRITERS_SHARE + memory / GROUPS_SHARE;
         Self {
             filter_bytes: (memory / 32 * parts.filter_of_32) as u64,
             cache_bytes: (memory / parts.cache / threads).min(CACHE_BYTES_MAX),
@@ -130,7 +136,9 @@ impl Shares {
             found_keys: (memory / 64 / threads / key_bytes).max(256),
             readers_max: readers.max().max(4),
             merging_max: (memory / MERGING_SHARE / merger_bytes).max(1),
-            merger_bytes: (merger_bytes + memory / 64 / threads) as u64,
+            // Others may begin to write meanwhile.
+            merger_bytes: (merger_bytes + writers_bytes) as u64,
+            writers_bytes: writers_bytes as u64,
             kept_bytes: (memory / parts.kept) as u64,
             readers,
             merge_rows,

@@ -112,10 +112,10 @@ impl<'s, K: Key> Shared<'s, K> {
     fn reading_of_short_pass(&self, visited: &Visited<'s, K>) -> Option<Reading> {
         let readers = &self.shares.readers;
         let n_runs = visited.expanded.len() + visited.doubtful.len() + self.frontier.n_workers();
-        let left = self.files.memory_left();
+        // Some is for writing what is found.
+        let left = self.files.memory_left().checked_sub(self.shares.writers_bytes)?;
         if visited.is_wide {
-            // Some is for writing what is found.
-            let reading = readers.reading(n_runs, left / 4 * 3)?;
+            let reading = readers.reading(n_runs, left)?;
             let is_slow = reading.threads < readers.threads;
             return (!is_slow && !visited.is_merging_due(&self.files)).then_some(reading);
         }

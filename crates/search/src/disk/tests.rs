@@ -31,6 +31,7 @@ fn tiny_shares(random: &mut Random, row_bytes: usize) -> Shares {
         },
         readers_max: 10 + random.below(20),
         merging_max: 1 + random.below(3),
+        writers_bytes: random.below(1 << 10) as u64,
         merger_bytes: if random.below(4) == 0 { u64::MAX } else { 0 },
         found_keys: random.below(60),
         kept_bytes: random.below(1 << 17) as u64,
