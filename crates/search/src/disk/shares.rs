@@ -74,7 +74,7 @@ const FEW_STATES: u64 = 1 << 20;
 /// Longer stretches of neighbours have hardly fewer successors in common with others.
 const STRIPE_KEYS_MAX: usize = 8192;
 /// Fortieths of the memory for doubtful keys while the graph is wide.
-const WIDE_OF_40: usize = 27;
+const WIDE_OF_40: usize = 26;
 
 /// Parts of the memory: parts of 32 for the filter, fortieths for the readers, divisors for the others. While the filter is used, either the buffers are, or the readers of a pass.
 struct Parts {
@@ -136,8 +136,8 @@ impl Shares {
             found_keys: (memory / 64 / threads / key_bytes).max(256),
             readers_max: readers.max().max(4),
             merging_max: (memory / MERGING_SHARE / merger_bytes).max(1),
-            // Others may begin to write meanwhile.
-            merger_bytes: (merger_bytes + writers_bytes) as u64,
+            // Others may begin to write meanwhile, while what they wrote before is still on its way.
+            merger_bytes: (merger_bytes + 2 * writers_bytes) as u64,
             writers_bytes: writers_bytes as u64,
             kept_bytes: (memory / parts.kept) as u64,
             readers,

@@ -112,8 +112,8 @@ impl<'s, K: Key> Shared<'s, K> {
     fn reading_of_short_pass(&self, visited: &Visited<'s, K>) -> Option<Reading> {
         let readers = &self.shares.readers;
         let n_runs = visited.expanded.len() + visited.doubtful.len() + self.frontier.n_workers();
-        // Some is for writing what is found.
-        let left = self.files.memory_left().checked_sub(self.shares.writers_bytes)?;
+        // Some is for writing what is found, and for steps of merging.
+        let left = self.files.memory_left().checked_sub(self.shares.writers_bytes)? / 4 * 3;
         if visited.is_wide {
             let reading = readers.reading(n_runs, left)?;
             let is_slow = reading.threads < readers.threads;
