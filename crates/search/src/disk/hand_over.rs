@@ -4,6 +4,7 @@
 //! expanded again, and find their successors in the runs. Of a depth-first search, states are expanded that have all their successors in the table, wherever they are on the stack.
 
 use super::checkpoint::{ALGORITHM, EXPANDED, NAME, ROWS_READ, RUNS, WAITING};
+use super::shares::Shares;
 use crate::{Context, SearchError};
 use lariat_graph::Rows;
 use lariat_storage::sort::sort_rows;
@@ -70,7 +71,8 @@ impl<'b, K: Key> RunsOfRows<'b, K> {
     fn new(row_bytes: usize, context: &'b Context<'b>) -> Result<Self, SearchError> {
         let budget = context.budget;
         let memory = usize::try_from(budget.left()).unwrap_or(usize::MAX);
-        let options = RunOptions::within(row_bytes, 0, memory / 8);
+        // The search on disk reads many of them at once, so their blocks are no larger than those of its own.
+        let options = Shares::of::<K>(context, row_bytes).run;
         let keys_max = (memory / 2 / size_of::<K>()).max(64);
         let failed = |error| SearchError::Storage(StorageError::Memory(error));
         let keys = ReservedVec::with_capacity(keys_max, budget).map_err(failed)?;
