@@ -47,9 +47,9 @@ mod visited;
 mod wide;
 mod worker;
 
+use crate::crew::Crew;
 use crate::path::{find_paths, met_goals};
 use crate::tally::Tally;
-use crate::team::STACK_BYTES;
 use crate::{Context, Exploration, Extent, Goal, SearchError};
 pub use compact::explore_compact;
 #[cfg(test)]
@@ -129,7 +129,7 @@ impl<'s, K: Key> Search<'s, K> {
             filter: Mutex::new(Some(Arc::new(filter))),
             frontier: Frontier::new(context.threads.max(1)),
             visited: Mutex::new(Visited::new(&shares)),
-            files: Files::new(&shares, disk, context.budget),
+            files: Files::new(&shares, disk, context.budget, Crew::new("lariat-disk", context.threads)?),
             runs_looked_at: AtomicU64::new(0),
             tally: Tally::new(graph, goals, extent, context),
             shares,
@@ -169,7 +169,7 @@ impl<'s, K: Key> Search<'s, K> {
                 continue;
             }
             // The buffers' memory is free for the pass.
-            Self::on_threads(&mut workers, Worker::end_round)?;
+            self.each(&mut workers, Worker::end_round)?;
             if shared.tally.limit().is_some() {
                 self.publish(&mut shared.visited())?;
                 break;
@@ -216,30 +216,16 @@ impl<'s, K: Key> Search<'s, K> {
     /// Lets all workers work until there is nothing to expand, or a pass is due, or the search is stopped.
     fn round(&self, workers: &mut [Worker<'_, 's, K>]) -> Result<(), SearchError> {
         self.shared.frontier.begin_round();
-        Self::on_threads(workers, Worker::work)
+        self.each(workers, Worker::work)
     }
 
     /// Lets all workers do something at the same time.
-    fn on_threads<'w>(
+    fn each<'w>(
+        &self,
         workers: &mut [Worker<'w, 's, K>],
         work: impl Fn(&mut Worker<'w, 's, K>) -> Result<(), SearchError> + Sync,
     ) -> Result<(), SearchError> {
-        if let [worker] = workers {
-            return work(worker);
-        }
-        let work = &work;
-        std::thread::scope(|scope| {
-            let mut threads = Vec::new();
-            for worker in workers.iter_mut() {
-                let builder = std::thread::Builder::new().name("lariat-disk".to_owned()).stack_size(STACK_BYTES);
-                let thread = builder
-                    .spawn_scoped(scope, move || work(worker))
-                    .map_err(|error| SearchError::Thread(error.to_string()))?;
-                threads.push(thread);
-            }
-            let broken = |_| SearchError::Thread("it panicked".to_owned());
-            threads.into_iter().map(|thread| thread.join().map_err(broken)?).fold(Ok(()), Result::and)
-        })
+        self.shared.files.crew.each(workers, work).map(drop)
     }
 }
 

@@ -28,6 +28,7 @@ mod accepting_components;
 pub mod cbfs;
 mod checkpoint;
 mod compact;
+mod crew;
 pub mod daac;
 pub mod dac;
 pub mod ddfs;

@@ -8,7 +8,6 @@ use super::{Search, Shared};
 use crate::SearchError;
 use lariat_storage::stream::RowStream;
 use lariat_storage::{Key, Manifest, ManifestFile, RowFilter, Run, RunReader, StorageError, hash_row};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub(super) const ALGORITHM: &str = "algorithm";
 pub(super) const NAME: &str = "disk";
@@ -93,21 +92,9 @@ impl<'s, K: Key> Shared<'s, K> {
         Run::open(self.files.disk, &file.name, self.graph.row_bytes(), 0, self.context.budget)
     }
 
-    /// Lets a filter meet the states of runs: one run after the other for each thread.
+    /// Lets a filter meet the states of runs: each thread has some of the runs.
     pub(super) fn fill_filter(&self, filter: &RowFilter<'_>, runs: &[&Run<'s, K>]) -> Result<(), SearchError> {
-        let next = AtomicUsize::new(0);
-        let fill = || {
-            while let Some(run) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                self.fill_filter_with(filter, run)?;
-            }
-            Ok(())
-        };
-        std::thread::scope(|scope| {
-            let n_more = self.context.threads.min(runs.len()).saturating_sub(1);
-            let threads: Vec<_> = (0..n_more).map(|_| scope.spawn(fill)).collect();
-            let broken = |_| Err(SearchError::Thread("it panicked".to_owned()));
-            threads.into_iter().map(|thread| thread.join().unwrap_or_else(broken)).fold(fill(), Result::and)
-        })
+        self.files.crew.each(runs, |run| self.fill_filter_with(filter, run)).map(drop)
     }
 
     fn fill_filter_with(&self, filter: &RowFilter<'_>, run: &Run<'s, K>) -> Result<(), SearchError> {

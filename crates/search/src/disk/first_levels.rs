@@ -18,7 +18,7 @@ impl<'s, K: Key> Search<'s, K> {
             workers[0].expand_level()?;
         }
         if !shared.tally.is_stopped() && shared.is_wide_enough(workers[0].n_waiting() as u64) {
-            Self::on_threads(workers, Worker::end_round)?;
+            self.each(workers, Worker::end_round)?;
             self.pass(true)?;
         }
         Ok(())

@@ -3,7 +3,7 @@
 use super::garbage::Garbage;
 use super::passes::Passes;
 use super::reading::Reading;
-use super::visited::{Files, Visited, in_ranges};
+use super::visited::{Files, Visited};
 use crate::SearchError;
 use lariat_storage::{Key, Run};
 use std::sync::{Mutex, PoisonError};
@@ -118,12 +118,9 @@ impl<'b> Merging<'_, 'b> {
         if self.files.readers.threads == 1 || one.len() + other.len() > self.files.readers_max {
             return Ok((self.merge_list(one, runs_max, 1)?, self.merge_list(other, runs_max, 1)?));
         }
-        std::thread::scope(|scope| {
-            let other = scope.spawn(|| self.merge_list(other, runs_max, 2));
-            let one = self.merge_list(one, runs_max, 2);
-            let other = other.join().map_err(|_| SearchError::Thread("it panicked".to_owned()))?;
-            Ok((one?, other?))
-        })
+        let mut merged = self.files.crew.each([one, other], |runs| self.merge_list(runs, runs_max, 2))?;
+        let other = merged.pop().unwrap_or_default();
+        Ok((merged.pop().unwrap_or_default(), other))
     }
 
     /// Merges the smaller ones of some runs until they are few, with one of `n_shares` of the readers' memory.
@@ -146,7 +143,7 @@ impl<'b> Merging<'_, 'b> {
             let Reading { threads, buffers } =
                 if rows < ROWS_TO_SHARE { Reading::ALONE } else { files.reading(sources.len(), n_shares) };
             let merged = |bounds| files.write_unless_empty(&mut files.merged(&sources, bounds, buffers)?);
-            runs.extend(in_ranges(&sources, threads, merged)?.into_iter().flatten());
+            runs.extend(files.in_ranges(&sources, threads, merged)?.into_iter().flatten());
             self.garbage.lock().unwrap_or_else(PoisonError::into_inner).add(files.disk, sources)?;
         }
     }

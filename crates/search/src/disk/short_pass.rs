@@ -7,7 +7,7 @@
 //! Where the graph is wide, what is new is written, and published now and then. But the last of the doubtful states, which are still in memory, need not be.
 
 use super::reading::Reading;
-use super::visited::{Bounds, Candidates, Files, Visited, in_ranges};
+use super::visited::{Bounds, Candidates, Files, Visited};
 use super::worker::Worker;
 use super::{Search, Shared};
 use crate::SearchError;
@@ -48,7 +48,7 @@ impl<'s, K: Key> Search<'s, K> {
         }
         let Some(reading) = shared.reading_of_short_pass(&visited) else { return Ok(false) };
         shared.context.begin_phase("check");
-        Self::sort_buffers(workers)?;
+        self.sort_buffers(workers)?;
         let new = workers.iter().flat_map(Worker::sorted_new).collect();
         let doubtful = workers.iter().map(Worker::sorted_doubtful).collect();
         visited.passes.add(shared.files.n_runs());
@@ -86,7 +86,7 @@ impl<'s, K: Key> Search<'s, K> {
             let is_wide = shared.will_be_wide(&mut visited);
             if !is_wide {
                 drop(visited);
-                Self::on_threads(workers, Worker::end_round)?;
+                self.each(workers, Worker::end_round)?;
                 self.go_on(&mut shared.visited(), is_wide)?;
             }
         }
@@ -94,12 +94,12 @@ impl<'s, K: Key> Search<'s, K> {
     }
 
     /// Sorts what workers have in memory, at the same time if it is much.
-    fn sort_buffers(workers: &mut [Worker<'_, 's, K>]) -> Result<(), SearchError> {
+    fn sort_buffers(&self, workers: &mut [Worker<'_, 's, K>]) -> Result<(), SearchError> {
         if workers.iter().map(Worker::n_in_memory).sum::<usize>() < KEYS_TO_SHARE {
             workers.iter_mut().for_each(Worker::sort_buffers);
             return Ok(());
         }
-        Self::on_threads(workers, |worker| {
+        self.each(workers, |worker| {
             worker.sort_buffers();
             Ok(())
         })
@@ -136,7 +136,7 @@ impl<'b, K: Key> Visited<'b, K> {
     ) -> Result<Vec<Found<'b, K>>, SearchError> {
         let on_disk = self.doubtful.iter().map(Run::rows).sum::<u64>();
         let n_doubtful = buffers.doubtful.iter().fold(on_disk, |n, keys| n + keys.len() as u64);
-        in_ranges(&self.expanded, threads, |bounds| {
+        files.in_ranges(&self.expanded, threads, |bounds| {
             let on_disk: Candidates<'_, K> = Box::new(files.merged(&self.doubtful, bounds, blocks)?);
             let in_memory = buffers.doubtful.iter().map(|keys| slice(keys, bounds));
             let all: Vec<_> = std::iter::once(on_disk).chain(in_memory).collect();

@@ -5,6 +5,7 @@ use super::passes::Passes;
 use super::reading::{READER_BUFFERS, Readers, Reading};
 use super::shares::Shares;
 use crate::SearchError;
+use crate::crew::Crew;
 use lariat_base::MemoryBudget;
 use lariat_disk::Disk;
 use lariat_storage::block_file::BlockAllowance;
@@ -30,6 +31,7 @@ const RUNS_OF_ROUND_END: usize = 6;
 pub(super) struct Files<'b> {
     pub(super) disk: &'b dyn Disk,
     pub(super) budget: &'b MemoryBudget,
+    pub(super) crew: Crew,
     options: RunOptions,
     pub(super) merge_rows: usize,
     pub(super) readers: Readers,
@@ -77,13 +79,14 @@ type Unit = fn((), ()) -> ();
 fn unit((): (), (): ()) {}
 
 impl<'b> Files<'b> {
-    pub(super) fn new(shares: &Shares, disk: &'b dyn Disk, budget: &'b MemoryBudget) -> Self {
+    pub(super) fn new(shares: &Shares, disk: &'b dyn Disk, budget: &'b MemoryBudget, crew: Crew) -> Self {
         let Shares { run: options, merge_rows, readers, readers_max, merging_max, merger_bytes, .. } = *shares;
         let (n_runs, n_merging) = (AtomicU64::new(0), AtomicUsize::new(0));
         let kept_blocks = BlockAllowance::new(shares.kept_bytes);
         Self {
             disk,
             budget,
+            crew,
             options,
             merge_rows,
             readers,
@@ -201,6 +204,20 @@ impl<'b> Files<'b> {
         Ok(Box::new(Subtract::<K, (), (), _, _>::new(candidates, visited, self.merge_rows, self.budget)?))
     }
 
+    /// Does something for ranges of keys, by as many threads. Each has about as much of the runs to read.
+    pub(super) fn in_ranges<K: Key, T: Send>(
+        &self,
+        runs: &[Run<'_, K>],
+        threads: usize,
+        work: impl Fn(Bounds<K>) -> Result<T, StorageError> + Sync,
+    ) -> Result<Vec<T>, SearchError> {
+        let ends: Vec<Option<K>> = std::iter::once(None)
+            .chain(splitters(runs, threads).into_iter().map(Some))
+            .chain(std::iter::once(None))
+            .collect();
+        self.crew.each(ends.windows(2), |ends| Ok(work((ends[0], ends[1]))?))
+    }
+
     /// The union of runs, within bounds.
     pub(super) fn merged<K: Key>(
         &self,
@@ -303,7 +320,7 @@ impl<'b, K: Key> Visited<'b, K> {
         let doubtful = std::mem::take(&mut self.doubtful);
         let Reading { threads, buffers } = files.reading_alone(visited.len() + doubtful.len());
         let n_doubtful = doubtful.iter().map(Run::rows).sum();
-        let new = in_ranges(&visited, threads, |bounds| {
+        let new = files.in_ranges(&visited, threads, |bounds| {
             let candidates = Box::new(files.merged(&doubtful, bounds, buffers)?);
             files.write_unless_empty(&mut files.without(candidates, n_doubtful, &visited, bounds, buffers)?)
         })?;
@@ -314,26 +331,3 @@ impl<'b, K: Key> Visited<'b, K> {
 
 /// Keys from the first on and below the second.
 pub(super) type Bounds<K> = (Option<K>, Option<K>);
-
-/// Does something for ranges of keys, by as many threads. Each has about as much of the runs to read.
-pub(super) fn in_ranges<K: Key, T: Send>(
-    runs: &[Run<'_, K>],
-    threads: usize,
-    work: impl Fn(Bounds<K>) -> Result<T, StorageError> + Sync,
-) -> Result<Vec<T>, SearchError> {
-    let ends: Vec<Option<K>> = std::iter::once(None)
-        .chain(splitters(runs, threads).into_iter().map(Some))
-        .chain(std::iter::once(None))
-        .collect();
-    let ranges: Vec<Bounds<K>> = ends.windows(2).map(|ends| (ends[0], ends[1])).collect();
-    if let [whole] = ranges[..] {
-        return Ok(vec![work(whole)?]);
-    }
-    std::thread::scope(|scope| {
-        let work = &work;
-        let threads: Vec<_> = ranges.into_iter().map(|bounds| scope.spawn(move || work(bounds))).collect();
-        let broken = |_| SearchError::Thread("it panicked".to_owned());
-        let results: Vec<_> = threads.into_iter().map(|thread| thread.join().map_err(broken)).collect();
-        results.into_iter().map(|result| Ok(result??)).collect()
-    })
-}
