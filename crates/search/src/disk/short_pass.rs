@@ -4,7 +4,7 @@
 //! and narrow all that can be expanded is soon expanded, so passes are many, and each finds little. To write out the buffers, to merge, and
 //! to publish would cost more than the comparison. It is done all the same now and then, so that a crash does not cost much.
 //!
-//! Where the graph is wide, what is new is written, and published now and then. But the last of the doubtful states, which are still in memory, need not be.
+//! Where the graph is wide, what is new is written, and published. But the last of the doubtful states, which are still in memory, need not be.
 
 use super::reading::Reading;
 use super::visited::{Bounds, Candidates, Files, Visited};
@@ -80,7 +80,7 @@ impl<'s, K: Key> Search<'s, K> {
         shared.tally.add_states(n_new);
         if visited.is_wide && n_new > 0 {
             // All states are in runs.
-            if visited.is_publishing_due() || visited.has_much_garbage() {
+            if !visited.is_published_lately() || visited.has_much_garbage() {
                 self.publish(&mut visited)?;
             }
             let is_wide = shared.will_be_wide(&mut visited);

@@ -280,6 +280,11 @@ impl<'b, K: Key> Visited<'b, K> {
         self.published_at.elapsed() >= self.publish_after
     }
 
+    /// Whether something was published so lately that to publish the next level, too, would be a part of the time.
+    pub(super) fn is_published_lately(&self) -> bool {
+        self.published_at.elapsed() < self.publish_after / 20
+    }
+
     /// All runs.
     pub(super) fn all(&self) -> Vec<&Run<'b, K>> {
         [&self.expanded, &self.waiting, &self.doubtful].into_iter().flatten().collect()
