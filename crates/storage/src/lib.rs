@@ -62,7 +62,7 @@ pub use reserved::{Reservation, ReservedVec};
 pub use row_log::{LatestRows, RowFinder, RowLog, RowLogOptions, RowLogReader};
 pub use row_set::{NewRows, PARTS_MAX, RowPools, RowSet, part_of};
 pub use row_table::{RowId, RowTable, TableFull};
-pub use run::{EndingRun, Run, RunFinder, RunOptions, RunReader, RunWriter, splitters};
+pub use run::{EndingRun, Run, RunFinder, RunOptions, RunPart, RunReader, RunWriter, splitters};
 pub use run_parts::{Bounds, PartsInput, PartsReader, PartsWriter, RunParts};
 pub use slot_file::SlotFile;
 pub use stack::RowStack;

@@ -24,7 +24,7 @@ mod values;
 mod writer;
 
 pub use find::RunFinder;
-pub use index::{Run, splitters};
+pub use index::{Run, RunPart, splitters};
 pub use literals::Literal;
 pub(crate) use literals::SLACK_BYTES;
 pub use reader::RunReader;

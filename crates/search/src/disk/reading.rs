@@ -42,8 +42,14 @@ impl Readers {
 
     /// How to read so many runs within `bytes`; none if they cannot be read at once. Another thread is worth more than reading ahead.
     pub(super) fn reading(&self, n_runs: usize, bytes: u64) -> Option<Reading> {
+        self.reading_with_small(n_runs, 0, bytes)
+    }
+
+    /// The same where there are others beside them, of one block each, of which there is nothing to read ahead.
+    pub(super) fn reading_with_small(&self, n_runs: usize, n_small: usize, bytes: u64) -> Option<Reading> {
         (1..=self.threads).rev().find_map(|threads| {
-            let of_each = bytes / (threads * n_runs.max(1)) as u64;
+            let for_small = n_small as u64 * (self.block_bytes + self.step_bytes);
+            let of_each = (bytes / threads as u64).checked_sub(for_small)? / n_runs.max(1) as u64;
             let n_blocks = of_each.checked_sub(self.step_bytes)? / self.block_bytes;
             let buffers = usize::try_from(n_blocks).unwrap_or(usize::MAX).min(BUFFERS_MAX + 1).checked_sub(1)?;
             (buffers > 0).then_some(Reading { threads, buffers })
@@ -65,6 +71,9 @@ mod tests {
         assert_eq!(reading(5_000), Some((2, 1)));
         assert_eq!(reading(7_000), Some((2, 2)));
         assert_eq!(reading(u64::MAX), Some((2, BUFFERS_MAX)));
+        let with_small =
+            |bytes| readers.reading_with_small(10, 4, bytes).map(|reading| (reading.threads, reading.buffers));
+        assert_eq!((with_small(3_099), with_small(3_100), with_small(6_200)), (None, Some((1, 1)), Some((2, 1))));
         assert_eq!(Readers { bytes: 3_600, ..readers }.max(), 10);
     }
 }

@@ -11,8 +11,8 @@ use super::visited::{Bounds, Candidates, Files, Visited};
 use super::worker::Worker;
 use super::{Search, Shared};
 use crate::SearchError;
-use lariat_storage::stream::{Merge, RowStream, SliceStream, Subtract, first_not_below, write_all};
-use lariat_storage::{Key, ReservedVec, Run, StorageError};
+use lariat_storage::stream::{Merge, RowStream, SliceStream, Subtract, write_all};
+use lariat_storage::{Key, ReservedVec, Run, RunPart, StorageError, splitters};
 
 /// Short passes before one that publishes.
 const SHORT_PASSES_MAX: u32 = 12;
@@ -111,16 +111,18 @@ impl<'s, K: Key> Shared<'s, K> {
     /// doubtful than fits into memory, such a pass is worth its price if it reads with more threads.
     fn reading_of_short_pass(&self, visited: &Visited<'s, K>) -> Option<Reading> {
         let readers = &self.shares.readers;
-        let n_runs = visited.expanded.len() + visited.doubtful.len() + self.frontier.n_workers();
+        let runs = || visited.expanded.iter().chain(&visited.doubtful);
+        let n_small = runs().filter(|run| run.blocks() <= 1).count();
+        let n_runs = runs().count() - n_small + self.frontier.n_workers();
         // Some is for writing what is found, and for steps of merging.
         let left = self.files.memory_left().checked_sub(self.shares.writers_bytes)? / 4 * 3;
         if visited.is_wide {
-            let reading = readers.reading(n_runs, left)?;
+            let reading = readers.reading_with_small(n_runs, n_small, left)?;
             let is_slow = reading.threads < readers.threads;
             return (!is_slow && !visited.is_merging_due(&self.files)).then_some(reading);
         }
         let found_bytes = (readers.threads * self.shares.found_keys * size_of::<K>()) as u64;
-        let reading = readers.reading(n_runs, left.checked_sub(found_bytes)?)?;
+        let reading = readers.reading_with_small(n_runs, n_small, left.checked_sub(found_bytes)?)?;
         let is_slow = reading.threads < readers.threads && !visited.doubtful.is_empty();
         (!is_slow && !self.is_pass_due(visited)).then_some(reading)
     }
@@ -136,7 +138,15 @@ impl<'b, K: Key> Visited<'b, K> {
     ) -> Result<Vec<Found<'b, K>>, SearchError> {
         let on_disk = self.doubtful.iter().map(Run::rows).sum::<u64>();
         let n_doubtful = buffers.doubtful.iter().fold(on_disk, |n, keys| n + keys.len() as u64);
-        files.in_ranges(&self.expanded, threads, |bounds| {
+        let group_rows = files.options.group_rows as u64;
+        // A group of rows is read if a candidate falls into it.
+        let groups_read = |part: &RunPart<K>| {
+            let candidates = buffers.doubtful.iter().map(|keys| within(keys, part.bounds).len() as u64);
+            let n = candidates.fold(on_disk, u64::saturating_add);
+            n.min(part.rows / group_rows + 1)
+        };
+        let splitters = splitters(&self.expanded, threads, groups_read);
+        files.in_ranges_between(&splitters, |bounds| {
             let on_disk: Candidates<'_, K> = Box::new(files.merged(&self.doubtful, bounds, blocks)?);
             let in_memory = buffers.doubtful.iter().map(|keys| slice(keys, bounds));
             let all: Vec<_> = std::iter::once(on_disk).chain(in_memory).collect();
@@ -152,10 +162,14 @@ impl<'b, K: Key> Visited<'b, K> {
 }
 
 /// Sorted keys within bounds.
-fn slice<K: Key>(keys: &[K], (from, to): Bounds<K>) -> Candidates<'_, K> {
-    let start = from.map_or(0, |from| first_not_below(keys, 0, from));
-    let end = to.map_or(keys.len(), |to| first_not_below(keys, 0, to));
-    Box::new(SliceStream::of_keys(&keys[start..end]))
+fn within<K: Key>(keys: &[K], (from, to): Bounds<K>) -> &[K] {
+    let start = from.map_or(0, |from| keys.partition_point(|key| *key < from));
+    let end = to.map_or(keys.len(), |to| keys.partition_point(|key| *key < to));
+    &keys[start..end]
+}
+
+fn slice<K: Key>(keys: &[K], bounds: Bounds<K>) -> Candidates<'_, K> {
+    Box::new(SliceStream::of_keys(within(keys, bounds)))
 }
 
 impl<'b> Files<'b> {

@@ -32,7 +32,7 @@ pub(super) struct Files<'b> {
     pub(super) disk: &'b dyn Disk,
     pub(super) budget: &'b MemoryBudget,
     pub(super) crew: Crew,
-    options: RunOptions,
+    pub(super) options: RunOptions,
     pub(super) merge_rows: usize,
     pub(super) readers: Readers,
     pub(super) readers_max: usize,
@@ -211,10 +211,17 @@ impl<'b> Files<'b> {
         threads: usize,
         work: impl Fn(Bounds<K>) -> Result<T, StorageError> + Sync,
     ) -> Result<Vec<T>, SearchError> {
-        let ends: Vec<Option<K>> = std::iter::once(None)
-            .chain(splitters(runs, threads).into_iter().map(Some))
-            .chain(std::iter::once(None))
-            .collect();
+        self.in_ranges_between(&splitters(runs, threads, |part| part.blocks), work)
+    }
+
+    /// The same for ranges between keys.
+    pub(super) fn in_ranges_between<K: Key, T: Send>(
+        &self,
+        splitters: &[K],
+        work: impl Fn(Bounds<K>) -> Result<T, StorageError> + Sync,
+    ) -> Result<Vec<T>, SearchError> {
+        let ends: Vec<Option<K>> =
+            std::iter::once(None).chain(splitters.iter().copied().map(Some)).chain(std::iter::once(None)).collect();
         self.crew.each(ends.windows(2), |ends| Ok(work((ends[0], ends[1]))?))
     }
 

@@ -8,7 +8,7 @@
 use super::{Block, BlockFile, BlockRange, Kept, KeptBlocks, block};
 use crate::StorageError;
 use lariat_base::MemoryBudget;
-use lariat_disk::{AlignedBuffer, Pending};
+use lariat_disk::{AlignedBuffer, PAGE_BYTES, Pending};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -138,13 +138,19 @@ impl<'b> BlockReader<'b> {
             }
             let buffer = match self.spare.pop() {
                 Some(buffer) => buffer,
-                None => AlignedBuffer::new(self.file.shape.block_bytes, self.budget)?,
+                None => AlignedBuffer::new(self.buffer_bytes(), self.budget)?,
             };
             let (at, extent) = self.place(self.next_read);
             self.under_way.push_back(Coming::Read(self.file.file.read(buffer, at, extent)));
             self.next_read += 1;
         }
         Ok(())
+    }
+
+    /// The bytes of a buffer: a block, or all of a file that has less.
+    fn buffer_bytes(&self) -> usize {
+        let all = usize::try_from(self.range.end - self.range.at).unwrap_or(usize::MAX);
+        self.file.shape.block_bytes.min(all.next_multiple_of(PAGE_BYTES))
     }
 
     /// Where a block lies: its offset and its bytes.

@@ -145,24 +145,43 @@ impl<'b, K: Key> Run<'b, K> {
     }
 }
 
-/// Keys that cut runs, all of them together, into `n` parts that are about the same to read: `n - 1` or fewer.
-pub fn splitters<K: Key>(runs: &[Run<'_, K>], n: usize) -> Vec<K> {
+/// A part of a run, between two of its blocks.
+pub struct RunPart<K> {
+    /// Its first key, and the first behind it; none at the ends of the run.
+    pub bounds: (Option<K>, Option<K>),
+    /// About how many rows it has.
+    pub rows: u64,
+    /// How many blocks, in 65,536ths.
+    pub blocks: u64,
+}
+
+/// Keys that cut runs, all of them together, into `n` parts that are about the same work: `n - 1` or fewer. What the work on a part of a run is says `work`.
+pub fn splitters<K: Key>(runs: &[Run<'_, K>], n: usize, work: impl Fn(&RunPart<K>) -> u64) -> Vec<K> {
+    // Of the work on a part, half is before its middle: a cut has half of the work on either side of it.
     let mut cuts: Vec<(K, u64)> = Vec::new();
     for run in runs {
         let keys = run.splitters(CUTS_OF_RUN);
-        let size = (run.blocks() << 16) / (keys.len() as u64 + 1);
-        cuts.extend(keys.into_iter().map(|key| (key, size)));
+        let n_parts = keys.len() as u64 + 1;
+        let (rows, blocks) = (run.rows() / n_parts, (run.blocks() << 16) / n_parts);
+        let mut from = None;
+        for to in keys.into_iter().map(Some).chain(std::iter::once(None)) {
+            let work = work(&RunPart { bounds: (from, to), rows, blocks });
+            let ends = [from, to].into_iter().flatten();
+            // Counted twice, so that halves are whole.
+            let of_each = 2 * work / ends.clone().count().max(1) as u64;
+            cuts.extend(ends.map(|key| (key, of_each)));
+            from = to;
+        }
     }
     cuts.sort_unstable();
-    let all: u64 = cuts.iter().map(|(_, size)| size).sum();
+    let all: u64 = cuts.iter().map(|(_, work)| work).sum();
     let (mut before, mut splitters) = (0, Vec::new());
-    for (key, size) in cuts {
-        // A cut has half of its part on either side.
-        let middle = 2 * before + size;
-        if middle * n as u64 >= 2 * all * (splitters.len() as u64 + 1) && splitters.last() != Some(&key) {
+    for (key, work) in cuts {
+        let middle = 2 * before + work;
+        if all > 0 && middle * n as u64 >= 2 * all * (splitters.len() as u64 + 1) && splitters.last() != Some(&key) {
             splitters.push(key);
         }
-        before += size;
+        before += work;
     }
     splitters.truncate(n.saturating_sub(1));
     splitters
@@ -233,16 +252,24 @@ mod tests {
             keys.for_each(|i| writer.push(i * 1_000_000 + hash_row(&i.to_le_bytes()) % 1_000_000, ()).unwrap());
             writer.finish().unwrap()
         };
+        let by_blocks = |part: &RunPart<u64>| part.blocks;
         let runs = [write("low", 0..60_000), write("high", 60_000..100_000), write("few", 99_000..99_010)];
         for n in [2, 3, 5] {
-            let cuts = splitters(&runs, n);
+            let cuts = splitters(&runs, n, by_blocks);
             assert_eq!(cuts.len(), n - 1);
             for (i, cut) in cuts.iter().enumerate() {
                 let expected = 100_000.0 * (i + 1) as f64 / n as f64;
                 assert!(((cut / 1_000_000) as f64 - expected).abs() < 4_000.0, "{cut} for {expected}");
             }
         }
-        assert!(splitters(&runs, 1).is_empty() && splitters(&runs[2..], 2).is_empty());
-        assert!(splitters::<u64>(&[], 4).is_empty());
+        assert!(splitters(&runs, 1, by_blocks).is_empty() && splitters(&runs[2..], 2, by_blocks).is_empty());
+        assert!(splitters::<u64>(&[], 4, by_blocks).is_empty());
+        // Nothing is done but in one stretch.
+        let in_stretch = |part: &RunPart<u64>| {
+            let (from, to) = part.bounds;
+            u64::from(to.is_none_or(|to| to > 20_000_000_000) && from.is_none_or(|from| from < 40_000_000_000))
+        };
+        let cuts = splitters(&runs[..1], 2, in_stretch);
+        assert!(cuts.len() == 1 && (27..33).contains(&(cuts[0] / 1_000_000_000)), "{cuts:?}");
     }
 }
