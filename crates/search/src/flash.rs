@@ -25,6 +25,8 @@
 //! *Completed.* The papers' tables have a size m that is known before. Here a mapped table that is more than 70 % full is copied to one of twice the size.
 //! The buffer is chained, and laid out as a table with linear probing when it is written.
 //!
+//! *Added.* Copies of pages that were read lately stay in a part of the memory, for all strategies: where everything fits, lookups read nothing. Writes are as published.
+//!
 //! # Invariants
 //! 1. A slot that has a state keeps it, so what was published stays valid while tables grow: later states are in slots that are not occupied in the
 //!    bits that were published.
@@ -80,6 +82,8 @@ pub(crate) struct Shares {
     pub(crate) stack_bytes: usize,
     /// The buffer of new states, or the positions of all.
     pub(crate) table_bytes: usize,
+    /// Copies of pages of the table, or of the states, so that what was read lately is not read again.
+    pub(crate) copies_bytes: usize,
     /// Slots that a mapped table has at first.
     pub(crate) slots_min: u64,
     /// States after which compressing publishes, at least.
@@ -89,7 +93,13 @@ pub(crate) struct Shares {
 impl Shares {
     fn of(context: &Context) -> Self {
         let memory = usize::try_from(context.budget.left()).unwrap_or(usize::MAX);
-        Self { stack_bytes: memory / 6, table_bytes: memory / 3, slots_min: 1 << 16, states_to_publish: 1 << 18 }
+        Self {
+            stack_bytes: memory / 6,
+            table_bytes: memory / 3,
+            copies_bytes: memory / 4,
+            slots_min: 1 << 16,
+            states_to_publish: 1 << 18,
+        }
     }
 }
 

@@ -115,6 +115,7 @@ fn run_flash(
         stack_bytes: 4096 * (1 + random.below(3)),
         // Where all positions are in memory, there must be room for them.
         table_bytes: if strategy == Compressing { 1 << 20 } else { small },
+        copies_bytes: random.below(3) * 10_000,
         slots_min: 1 + random.below(50) as u64,
         states_to_publish: 1 + random.below(50) as u64,
     };

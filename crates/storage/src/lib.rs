@@ -6,6 +6,7 @@
 
 mod bits;
 mod block_cache;
+mod block_copies;
 pub mod block_file;
 mod budgeted;
 mod combining_cache;

@@ -1,14 +1,15 @@
 //! A file of slots for rows that are read and written anywhere: a hash table on disk without its logic.
 //!
 //! Slots lie in pages with a checksum, as many as fit. A page is read and written as a whole; the one that was used last stays in memory, and is
-//! written when another one is wanted. Which slots have a row the caller knows, and tells of a page that was never written.
+//! written when another one is wanted. Copies of others may stay, so that they need not be read again. Which slots have a row the caller knows, and tells of a page that was never written.
 //!
 //! # Cost
-//! One page of memory. One read for each page that is wanted and was written, one write for each that was changed.
+//! One page of memory, and what copies may take. One read for each page that is wanted, was written and has no copy, one write for each that was changed.
 //!
 //! # Format
 //! `docs/formats.md`, plain blocks; a block is a page, or as many as a row needs.
 
+use crate::block_copies::BlockCopies;
 use crate::block_file::block;
 use crate::{Manifest, ManifestFile, StorageError};
 use lariat_base::MemoryBudget;
@@ -28,6 +29,7 @@ pub struct SlotFile<'b> {
     buffer: Option<AlignedBuffer<'b>>,
     /// The page in memory, and whether it was changed.
     page: Option<(u64, bool)>,
+    copies: BlockCopies<'b>,
 }
 
 impl<'b> SlotFile<'b> {
@@ -41,7 +43,14 @@ impl<'b> SlotFile<'b> {
         let page_bytes = block::bytes_for(row_bytes).next_multiple_of(PAGE_BYTES);
         let rows_per_page = (block::capacity(page_bytes) / row_bytes) as u64;
         let buffer = Some(AlignedBuffer::new(page_bytes, budget)?);
-        Ok(Self { disk, name: name.to_owned(), file: None, row_bytes, page_bytes, rows_per_page, buffer, page: None })
+        let copies = BlockCopies::within(0, page_bytes, budget);
+        let name = name.to_owned();
+        Ok(Self { disk, name, file: None, row_bytes, page_bytes, rows_per_page, buffer, page: None, copies })
+    }
+
+    /// The same with copies of pages of so many bytes in all.
+    pub fn with_copies(self, memory_bytes: usize, budget: &'b MemoryBudget) -> Self {
+        Self { copies: BlockCopies::within(memory_bytes, self.page_bytes, budget), ..self }
     }
 
     /// The file that was noted under a role.
@@ -76,6 +85,11 @@ impl<'b> SlotFile<'b> {
         self.write_back()?;
         self.page = None;
         let at = wanted * self.page_bytes as u64;
+        if let (false, Some(copy), Some(buffer)) = (is_blank, self.copies.get(wanted), &mut self.buffer) {
+            buffer[..self.page_bytes].copy_from_slice(copy);
+            self.page = Some((wanted, false));
+            return Ok(());
+        }
         if let Some(buffer) = self.buffer.take() {
             if let (false, Some(file)) = (is_blank, &self.file) {
                 let completed = file.read(buffer, at, self.page_bytes).wait();
@@ -83,6 +97,7 @@ impl<'b> SlotFile<'b> {
                 completed.result?;
                 if let Some(buffer) = &self.buffer {
                     block::check(&buffer[..self.page_bytes], wanted, &self.name, at)?;
+                    self.copies.put(wanted, &buffer[..self.page_bytes]);
                 }
             } else {
                 let mut buffer = buffer;
@@ -128,8 +143,9 @@ impl<'b> SlotFile<'b> {
             let used = self.rows_per_page as usize * self.row_bytes;
             block::seal(&mut buffer, page, used, self.rows_per_page as u32, false, self.page_bytes);
             let written = file.write(buffer, page * self.page_bytes as u64, self.page_bytes).wait();
-            self.buffer = Some(written.buffer);
             written.result?;
+            self.copies.put(page, &written.buffer[..self.page_bytes]);
+            self.buffer = Some(written.buffer);
             self.page = Some((page, false));
         }
         Ok(())
@@ -159,7 +175,8 @@ mod tests {
         let mut random = Random::new(7);
         for width in [1, 7, 300, 5000] {
             let (budget, disk) = (MemoryBudget::new(1 << 20), FaultyDisk::default());
-            let mut file = SlotFile::new(&disk, "slots", width, &budget).unwrap();
+            let copies = random.below(2) * 100_000;
+            let mut file = SlotFile::new(&disk, "slots", width, &budget).unwrap().with_copies(copies, &budget);
             let mut expected: BTreeMap<u64, Vec<u8>> = BTreeMap::new();
             for _ in 0..2000 {
                 let slot = random.below(500) as u64;

@@ -29,10 +29,11 @@ impl<'s> Compressed<'s> {
         budget: &'s MemoryBudget,
     ) -> Result<Self, SearchError> {
         let shape = RowLogOptions::in_pages(row_bytes, shares.table_bytes / 16, FileKind::Table);
+        let states = RowLog::new(disk, "states", shape, budget);
         Ok(Self {
             disk,
-            states: RowLog::new(disk, "states", shape, budget),
-            finder: RowFinder::new(1),
+            finder: RowFinder::new(1).with_copies(&states, shares.copies_bytes),
+            states,
             positions: PositionTable::new(shares.table_bytes, budget)?,
             marked: Bits::new(1, budget)?,
             n_bits: 0,

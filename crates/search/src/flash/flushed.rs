@@ -17,6 +17,7 @@ pub(super) struct Flushed<'s> {
     disk: &'s dyn Disk,
     budget: &'s MemoryBudget,
     row_bytes: usize,
+    copies_bytes: usize,
     /// Whether slots of tables lie beside each other.
     is_sliced: bool,
     buffer: Buffer<'s>,
@@ -48,9 +49,10 @@ impl<'s> Flushed<'s> {
             disk,
             budget,
             row_bytes,
+            copies_bytes: shares.copies_bytes,
             is_sliced,
             buffer,
-            slots: SlotFile::new(disk, "slots-0", row_bytes, budget)?,
+            slots: SlotFile::new(disk, "slots-0", row_bytes, budget)?.with_copies(shares.copies_bytes, budget),
             table_slots: (capacity * 10).div_ceil(LOAD_MAX) as u64,
             n_tables: 0,
             n_states: 0,
@@ -180,7 +182,7 @@ impl<'s> Flushed<'s> {
             }
         }
         slots.write_back()?;
-        self.slots = slots;
+        self.slots = slots.with_copies(self.copies_bytes, self.budget);
         Ok(())
     }
 }
@@ -231,7 +233,7 @@ impl States for Flushed<'_> {
     fn take_up(&mut self, manifest: &Manifest) -> Result<(), SearchError> {
         self.n_files = manifest.number("slot-files")?;
         if let Some(slots) = SlotFile::open(manifest, ROLE, self.disk, self.row_bytes, self.budget)? {
-            self.slots = slots;
+            self.slots = slots.with_copies(self.copies_bytes, self.budget);
         }
         self.table_slots = manifest.number("slots")?;
         self.n_tables = manifest.number("tables")?;
@@ -261,8 +263,13 @@ mod tests {
     fn states_and_marks_are_found_again() {
         for (seed, is_sliced) in (0..40).map(|seed| (seed, seed % 2 == 1)) {
             let (budget, disk, mut random) = (MemoryBudget::new(1 << 22), FaultyDisk::default(), Random::new(seed));
-            let shares =
-                Shares { stack_bytes: 0, table_bytes: 66 * (2 + random.below(40)), slots_min: 1, states_to_publish: 1 };
+            let shares = Shares {
+                stack_bytes: 0,
+                table_bytes: 66 * (2 + random.below(40)),
+                copies_bytes: random.below(2) * 20_000,
+                slots_min: 1,
+                states_to_publish: 1,
+            };
             let mut states = Flushed::new(&disk, 6, &shares, is_sliced, &budget).unwrap();
             let mut expected: BTreeMap<u32, bool> = BTreeMap::new();
             for step in 0..3000 {

@@ -16,6 +16,7 @@ pub(super) struct Mapped<'s> {
     disk: &'s dyn Disk,
     budget: &'s MemoryBudget,
     row_bytes: usize,
+    copies_bytes: usize,
     table: Table<'s>,
     buffer: Option<Buffer<'s>>,
     n_files: u64,
@@ -47,6 +48,10 @@ impl<'s> Table<'s> {
             occupied: Bits::new(n_slots, budget)?,
             marked: Bits::new(n_slots, budget)?,
         })
+    }
+
+    fn with_copies(self, copies_bytes: usize, budget: &'s MemoryBudget) -> Self {
+        Self { slots: self.slots.with_copies(copies_bytes, budget), ..self }
     }
 
     /// The slot of a state, or the one where it would be.
@@ -88,8 +93,10 @@ impl<'s> Mapped<'s> {
         budget: &'s MemoryBudget,
     ) -> Result<Self, SearchError> {
         let buffer = buffer_bytes.map(|bytes| Buffer::new(disk, row_bytes, bytes, budget)).transpose()?;
-        let table = Table::new(disk, 0, row_bytes, shares.slots_min, budget)?;
-        Ok(Self { disk, budget, row_bytes, table, buffer, n_files: 1, n_bits: 0, has_spilled: false })
+        // Without a buffer its memory is there, too.
+        let copies_bytes = shares.copies_bytes + if buffer.is_some() { 0 } else { shares.table_bytes };
+        let table = Table::new(disk, 0, row_bytes, shares.slots_min, budget)?.with_copies(copies_bytes, budget);
+        Ok(Self { disk, budget, row_bytes, copies_bytes, table, buffer, n_files: 1, n_bits: 0, has_spilled: false })
     }
 
     /// Makes room for more states, by copying the table to a larger one if it has to.
@@ -110,7 +117,7 @@ impl<'s> Mapped<'s> {
             let (place, _) = larger.find(&row, hash_row(&row))?;
             larger.put(place, &row, self.table.marked.get(slot))?;
         }
-        self.table = larger;
+        self.table = larger.with_copies(self.copies_bytes, self.budget);
         self.has_spilled = true;
         Ok(())
     }
@@ -195,7 +202,7 @@ impl States for Mapped<'_> {
     fn take_up(&mut self, manifest: &Manifest) -> Result<(), SearchError> {
         self.n_files = manifest.number("slot-files")?;
         if let Some(slots) = SlotFile::open(manifest, ROLE, self.disk, self.row_bytes, self.budget)? {
-            self.table.slots = slots;
+            self.table.slots = slots.with_copies(self.copies_bytes, self.budget);
         }
         self.table.n_slots = manifest.number("slots")?;
         self.table.n_states = manifest.number("states")?;

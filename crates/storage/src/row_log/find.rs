@@ -1,11 +1,12 @@
 //! Reads single rows anywhere in a log, many reads at once.
 //!
 //! # Cost
-//! One random read for each block that a row is asked of, but for those in memory; `reads_at_once` blocks of memory.
+//! One random read for each block that a row is asked of, but for those in memory; `reads_at_once` blocks of memory, and what copies of blocks may take.
 
 use super::RowLog;
 use super::reader::row_in_block;
 use crate::StorageError;
+use crate::block_copies::BlockCopies;
 use lariat_disk::{AlignedBuffer, Pending};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -16,12 +17,19 @@ pub struct RowFinder<'b> {
     spare: Vec<AlignedBuffer<'b>>,
     /// Reads that were begun: the block, and which of the positions are in it.
     under_way: VecDeque<(u64, Range<usize>, Pending<'b>)>,
+    copies: Option<BlockCopies<'b>>,
 }
 
 impl<'b> RowFinder<'b> {
     /// For so many reads at once.
     pub fn new(reads_at_once: usize) -> Self {
-        Self { reads_at_once: reads_at_once.max(1), spare: Vec::new(), under_way: VecDeque::new() }
+        Self { reads_at_once: reads_at_once.max(1), spare: Vec::new(), under_way: VecDeque::new(), copies: None }
+    }
+
+    /// The same for rows of one log, with copies of its blocks of so many bytes in all.
+    pub fn with_copies(self, log: &RowLog<'b>, memory_bytes: usize) -> Self {
+        let copies = BlockCopies::within(memory_bytes, log.blocks.options.block_bytes, log.budget);
+        Self { copies: Some(copies), ..self }
     }
 
     /// Calls `see` with each place of `positions` and the row there. The positions must not decrease.
@@ -44,6 +52,11 @@ impl<'b> RowFinder<'b> {
                     see_rows(log, &tail[at..], block, next..end, positions, &mut see);
                 }
                 _ => {
+                    if let Some(copy) = self.copies.as_ref().and_then(|copies| copies.get(block)) {
+                        see_rows(log, copy, block, next..end, positions, &mut see);
+                        next = end;
+                        continue;
+                    }
                     if self.under_way.len() == self.reads_at_once {
                         self.end_read(log, positions, &mut see)?;
                     }
@@ -84,6 +97,9 @@ impl<'b> RowFinder<'b> {
         let last = positions[places.end - 1];
         log.blocks.check(&buffer[..log.blocks.options.block_bytes], block, last + 1)?;
         see_rows(log, &buffer, block, places, positions, see);
+        if let Some(copies) = &mut self.copies {
+            copies.put(block, &buffer[..log.blocks.options.block_bytes]);
+        }
         self.spare.push(buffer);
         Ok(())
     }
