@@ -227,7 +227,7 @@ impl Searcher {
         };
         self.progress.finish();
         phases.end_search(self.progress.take_phases());
-        let found = result.map_err(|error| self.with_advice(failure(error)))?;
+        let found = result.map_err(|error| self.failure_with_advice(error))?;
         let counts = Counts {
             states: found.states,
             transitions: found.transitions,
@@ -305,7 +305,7 @@ impl Searcher {
         };
         self.progress.finish();
         phases.end_search(self.progress.take_phases());
-        let found = result.map_err(|error| self.with_advice(failure(error)))?;
+        let found = result.map_err(|error| self.failure_with_advice(error))?;
         let searched = self.searched(algorithm, graph, &found);
         Ok((found, searched))
     }
@@ -321,7 +321,7 @@ impl Searcher {
         let result = daac::find_cycles(graph, self.choice.mphf(), rho, &self.context(), each);
         self.progress.finish();
         phases.end_search(self.progress.take_phases());
-        let found = result.map_err(|error| self.with_advice(failure(error)))?;
+        let found = result.map_err(|error| self.failure_with_advice(error))?;
         let searched = self.searched("daac", graph, &found.search);
         Ok((found, searched))
     }
@@ -347,11 +347,19 @@ impl Searcher {
     }
 
     /// Says how to go on, where something is left to go on with.
-    fn with_advice(&self, failure: Failure) -> Failure {
-        match self.scratch() {
-            Some(scratch) => Failure { message: format!("{}\n{}", failure.message, scratch.advice()), ..failure },
-            None => failure,
-        }
+    fn failure_with_advice(&self, error: SearchError) -> Failure {
+        let is_damage = |error: &StorageError| {
+            matches!(error, StorageError::Corrupt { .. } | StorageError::Version { .. } | StorageError::Shape { .. })
+        };
+        let is_useless = match &error {
+            SearchError::Storage(error) => is_damage(error),
+            SearchError::StateTwice | SearchError::OtherSearch => true,
+            _ => false,
+        };
+        let failure = failure(error);
+        let Some(scratch) = self.scratch() else { return failure };
+        let advice = if is_useless { scratch.advice_to_begin_anew() } else { scratch.advice() };
+        Failure { message: format!("{}\n{advice}", failure.message), ..failure }
     }
 
     /// Ends the use of the disk: the files stay after a limit, and go when there is an answer.

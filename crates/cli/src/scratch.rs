@@ -46,6 +46,11 @@ impl Scratch {
         format!("go on with: lariat resume {}", self.directory.display())
     }
 
+    /// What to do where nothing can go on with what is there.
+    pub fn advice_to_begin_anew(&self) -> String {
+        format!("nothing can go on with what is in {}: remove it, and begin anew", self.directory.display())
+    }
+
     pub fn disk(&self) -> &dyn Disk {
         &self.disk
     }

@@ -79,6 +79,24 @@ fn a_limit_on_the_disk_ends_the_search_and_it_can_be_gone_on_with() {
 }
 
 #[test]
+fn what_is_damaged_is_named_and_nothing_goes_on_with_it() {
+    let folder = scratch("disk-damage").join("states");
+    let directory = folder.display().to_string();
+    hanoi("disk", 12, &["--disk", &directory, "--keep"]).expect(0);
+    let entries = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let runs = entries.filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("run-")));
+    for run in runs {
+        let mut bytes = std::fs::read(&run).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        std::fs::write(&run, bytes).unwrap();
+    }
+    let ended = lariat(&["resume", &directory]).expect(4);
+    assert!(ended.err.contains("run-") && ended.err.contains("begin anew"), "{}", ended.err);
+    assert!(!ended.err.contains("go on with: "), "{}", ended.err);
+}
+
+#[test]
 fn killed_again_and_again_the_search_comes_to_the_same_end() {
     let folder = scratch("disk-kill").join("states");
     let directory = folder.display().to_string();
