@@ -114,8 +114,8 @@ impl Checking<'_> {
     fn states(&mut self, graph: &Interpreter, asked: &[Asked], goals: &[Goal]) -> Result<(), Failure> {
         let engine = Engine::new(&self.options.search, graph);
         self.searcher.begin_property("states");
-        let (mut found, searched) =
-            self.searcher.explore(engine.graph(), goals, Extent::UntilGoals, &mut self.phases)?;
+        let extent = if self.options.shortest { Extent::UntilNearest } else { Extent::UntilGoals };
+        let (mut found, searched) = self.searcher.explore(engine.graph(), goals, extent, &mut self.phases)?;
         for (property, path) in asked.iter().zip(std::mem::take(&mut found.paths)) {
             let trace = path.map(|path| counterexample(graph, property, path.as_rows())).transpose()?;
             let outcome = PropertyOutcome {

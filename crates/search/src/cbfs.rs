@@ -32,7 +32,8 @@ use crate::checkpoint::{PUBLISH_AFTER, Publisher};
 use crate::compact::Identity;
 use crate::expansion::{BATCH_ROWS, Leveled, Work, expand_levels};
 use crate::level_log::LevelLog;
-use crate::path::{find_paths, met_goals, rebuild_paths};
+use crate::path::{met_goals, rebuild_paths};
+use crate::path_on_disk::{Paths, nowhere};
 use crate::tally::Tally;
 use crate::{Compaction, Context, Exploration, Extent, Goal, SearchError};
 use frozen::Frozen;
@@ -111,21 +112,16 @@ pub(crate) fn explore_within(
     let identity = Identity::new(graph.row_bytes(), compaction);
     let shares = shares.unwrap_or_else(|| Shares::of(context, identity, graph.row_bytes()));
     let tally = Tally::new(graph, goals, extent, context);
-    let search = Mutex::new(Search::new(&tally, disk, identity, &shares)?);
-    tally.memory_is_a_limit(expand_levels(&search, &tally))?;
-    let search = search.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let mut states = search.states;
-    let mut exploration = tally.result();
-    exploration.levels = states.n_levels() as u64;
-    exploration.stored_bytes = states.log.bytes();
-    if identity.is_compact() {
-        drop(states);
-        exploration.paths = met_goals(&tally);
-        find_paths(graph, goals, &mut exploration, context)?;
-    } else {
-        exploration.paths = rebuild_paths(&tally, &mut states)?;
-    }
-    Ok(exploration)
+    let search = || {
+        let search = Mutex::new(Search::new(&tally, disk, identity, &shares)?);
+        tally.memory_is_a_limit(expand_levels(&search, &tally))?;
+        let mut states = search.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).states;
+        let (levels, stored_bytes) = (states.n_levels() as u64, states.log.bytes());
+        let found = tally.result();
+        let paths = if identity.is_compact() { met_goals(&tally) } else { rebuild_paths(&tally, &mut states)? };
+        Ok(Exploration { levels, stored_bytes, paths, ..found })
+    };
+    if identity.is_compact() { Paths { graph, goals, extent, context }.after(search, nowhere) } else { search() }
 }
 
 struct Search<'s> {

@@ -48,7 +48,8 @@ mod wide;
 mod worker;
 
 use crate::crew::Crew;
-use crate::path::{find_paths, met_goals};
+use crate::path::met_goals;
+use crate::path_on_disk::Paths;
 use crate::tally::Tally;
 use crate::{Context, Exploration, Extent, Goal, SearchError};
 pub use compact::explore_compact;
@@ -73,9 +74,8 @@ pub fn explore(
     extent: Extent,
     context: &Context,
 ) -> Result<Exploration, SearchError> {
-    let mut exploration = explore_within(graph, goals, extent, context, None)?;
-    find_paths(graph, goals, &mut exploration, context)?;
-    Ok(exploration)
+    let search = || explore_within(graph, goals, extent, context, None);
+    Paths { graph, goals, extent, context }.after(search, || checkpoint::found_states(context))
 }
 
 /// The same, with other shares of the memory than there would be.
@@ -152,6 +152,7 @@ impl<'s, K: Key> Search<'s, K> {
             shared.context.begin_phase("explore");
             self.round(&mut workers)?;
             if shared.tally.is_stopped() && shared.tally.limit().is_none() {
+                self.end_at_goals(&mut workers)?;
                 break;
             }
             if let Some(filter) = shared.filter()
@@ -189,6 +190,15 @@ impl<'s, K: Key> Search<'s, K> {
         // What a goal's state is; the path to it is looked for when the memory is free.
         exploration.paths = met_goals(&shared.tally);
         Ok(exploration)
+    }
+
+    /// Ends the search before everything was seen: all states so far are published, each once, since the paths to the goals are looked for among them.
+    fn end_at_goals(&self, workers: &mut [Worker<'_, 's, K>]) -> Result<(), SearchError> {
+        for keys in self.shared.frontier.take_left() {
+            workers[0].adopt(&keys)?;
+        }
+        self.each(workers, Worker::end_round)?;
+        self.pass(false)
     }
 
     /// Merges what is many, and compares what is doubtful with what was visited. It can be said that the graph is wide from now on; else it is found out.

@@ -33,7 +33,8 @@ mod stored;
 use crate::checkpoint::Publisher;
 use crate::compact::Identity;
 use crate::expansion::{BATCH_ROWS, Expansion, Work};
-use crate::path::{find_paths, met_goals, rebuild_paths};
+use crate::path::{met_goals, rebuild_paths};
+use crate::path_on_disk::{Paths, nowhere};
 use crate::tally::{Tally, lock};
 use crate::{Compaction, Context, Exploration, Extent, Goal, SearchError};
 use lariat_disk::{Disk, FileKind};
@@ -86,13 +87,28 @@ pub(crate) fn explore_within(
             Search::<K, (), Whole>::new(&tally, disk, Whole, shares).published().run()
         });
     };
-    let mut exploration = for_row_width!(graph.row_bytes(), V => {
-        let stored = Signed(Identity::new(graph.row_bytes(), Some(compaction)));
-        Search::<u64, V, Signed>::new(&tally, disk, stored, shares).published().run()?
-    });
-    exploration.paths = met_goals(&tally);
-    find_paths(graph, goals, &mut exploration, context)?;
-    Ok(exploration)
+    let search = || {
+        let found = for_row_width!(graph.row_bytes(), V => {
+            let stored = Signed(Identity::new(graph.row_bytes(), Some(compaction)));
+            Search::<u64, V, Signed>::new(&tally, disk, stored, shares).published().run()?
+        });
+        Ok(Exploration { paths: met_goals(&tally), ..found })
+    };
+    Paths { graph, goals, extent, context }.after(search, nowhere)
+}
+
+/// A search for paths on behalf of another search, known on disk by a name.
+pub(crate) fn explore_for_paths(
+    graph: &dyn Graph,
+    goals: &[Goal],
+    name: &'static str,
+    context: &Context,
+) -> Result<Exploration, SearchError> {
+    let tally = Tally::new(graph, goals, Extent::UntilGoals, context);
+    let disk = context.disk.ok_or(SearchError::NoDisk)?;
+    for_row_width!(graph.row_bytes(), K => {
+        Search::<K, (), Whole>::new(&tally, disk, Whole, None).published_as(name).run()
+    })
 }
 
 /// A search on behalf of another one, whose files and manifest are on the same disk and stay as they are. The caller removes what is left.

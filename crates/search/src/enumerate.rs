@@ -98,6 +98,13 @@ pub(crate) struct States<'s> {
     n_arrays: u64,
 }
 
+/// A run of states that were not expanded, but for so many from the first on.
+#[derive(Clone, Debug)]
+pub(crate) struct Unexpanded {
+    pub(crate) run: String,
+    pub(crate) expanded: u64,
+}
+
 /// Called with some states, and their numbers.
 pub(crate) type VisitStates<'a, 's> = dyn FnMut(&mut States<'s>, Rows<'_>, &[u64]) -> Result<(), Halt> + 'a;
 
@@ -403,18 +410,23 @@ impl<'s> States<'s> {
         self.array(self.len(), 1, parts)
     }
 
-    /// Lets no state of these runs be expanded.
-    pub(crate) fn cut_off(&mut self, runs: &[String]) -> Result<(), Halt> {
-        if runs.is_empty() {
+    /// Lets no state be expanded that was not before.
+    pub(crate) fn cut_off(&mut self, unexpanded: &[Unexpanded]) -> Result<(), Halt> {
+        if unexpanded.is_empty() {
             return Ok(());
         }
         let mut cut = self.bits(3)?;
         let mut numbers = Vec::new();
-        scan_runs(self.graph, self.context, runs, &mut |rows| {
-            self.hash.numbers(rows, &mut numbers)?;
-            numbers.iter().try_for_each(|number| cut.set(*number, 1))?;
-            Ok(())
-        })?;
+        for Unexpanded { run, expanded } in unexpanded {
+            let mut left = usize::try_from(*expanded).unwrap_or(usize::MAX);
+            scan_runs(self.graph, self.context, std::slice::from_ref(run), &mut |rows| {
+                let (before, rest) = rows.split_at(left.min(rows.len()));
+                left -= before.len();
+                self.hash.numbers(rest, &mut numbers)?;
+                numbers.iter().try_for_each(|number| cut.set(*number, 1))?;
+                Ok(())
+            })?;
+        }
         self.cut = Some(cut);
         Ok(())
     }
@@ -446,6 +458,13 @@ impl<'s> States<'s> {
         self.expander.expand(rows, &mut self.edges)?;
         self.hash.numbers(self.edges.targets(), &mut self.numbers)?;
         Ok(Successors { edges: &self.edges, numbers: &self.numbers })
+    }
+
+    /// The graph's labels that hold in a state, as bits.
+    pub(crate) fn labels(&mut self, row: &[u8]) -> Result<u64, Halt> {
+        let mut labels = Vec::with_capacity(1);
+        self.expander.labels(Rows::new(row, row.len()), &mut labels)?;
+        Ok(labels.pop().unwrap_or(0))
     }
 
     /// Calls `visit` with all states, some at a time, and their numbers.

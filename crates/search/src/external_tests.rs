@@ -6,12 +6,12 @@ use crate::reference::ExplicitGraph;
 use crate::{Compaction, Context, Exploration, Extent, Goal, SearchError, cbfs, delayed, ebfs, local, mono, part};
 use lariat_base::{Limit, MemoryBudget, Random, SilentObserver, StopSignal};
 use lariat_disk::{Disk, FaultPlan, FaultyDisk, FileKind};
-use lariat_graph::Graph;
+use lariat_graph::{Graph, RowBuffer};
 use lariat_storage::{RowLogOptions, RunOptions, SortOptions, Table};
 use lariat_testkit::RandomGraph;
 use std::time::Duration;
 
-const GOALS: [Goal; 5] = [Goal::Label(0), Goal::Label(1), Goal::Label(2), Goal::Deadlock, Goal::Error];
+pub(crate) const GOALS: [Goal; 5] = [Goal::Label(0), Goal::Label(1), Goal::Label(2), Goal::Deadlock, Goal::Error];
 
 mod compaction;
 mod going_on;
@@ -199,7 +199,7 @@ fn meets(graph: &RandomGraph, reference: &ExplicitGraph, state: usize, goal: Goa
     }
 }
 
-fn nearest(graph: &RandomGraph, reference: &ExplicitGraph, goal: Goal) -> Option<usize> {
+pub(crate) fn nearest(graph: &RandomGraph, reference: &ExplicitGraph, goal: Goal) -> Option<usize> {
     let state = (0..reference.rows.len()).find(|state| meets(graph, reference, *state, goal))?;
     Some(reference.levels[state] as usize)
 }
@@ -225,19 +225,24 @@ fn check_counts(
     assert_eq!(found.error_reached, nearest(graph, reference, Goal::Error).is_some(), "{name}, {what}");
 }
 
+/// A path from an initial state to one that meets a goal.
+pub(crate) fn check_path(graph: &RandomGraph, reference: &ExplicitGraph, path: &RowBuffer, goal: Goal, what: &str) {
+    let number = |row: &[u8]| reference.rows.iter().position(|r| r == row).expect("a reachable state");
+    let numbers: Vec<usize> = path.iter().map(number).collect();
+    assert!(numbers[0] < reference.n_initial, "{what}: begins at an initial state");
+    for pair in numbers.windows(2) {
+        assert!(reference.successors[pair[0]].contains(&(pair[1] as u32)), "{what}: no edge {pair:?}");
+    }
+    assert!(meets(graph, reference, numbers[numbers.len() - 1], goal), "{what}");
+}
+
 fn check_paths(algorithm: &Algorithm, graph: &RandomGraph, reference: &ExplicitGraph, found: &Exploration, what: &str) {
     for (goal, path) in GOALS.iter().zip(&found.paths) {
         let what = format!("{}, {what}, {goal:?}", algorithm.name);
         let nearest = nearest(graph, reference, *goal);
         assert_eq!(path.is_some(), nearest.is_some(), "{what}");
         let Some(path) = path else { continue };
-        let number = |row: &[u8]| reference.rows.iter().position(|r| r == row).expect("a reachable state");
-        let numbers: Vec<usize> = path.iter().map(number).collect();
-        assert!(numbers[0] < reference.n_initial, "{what}: begins at an initial state");
-        for pair in numbers.windows(2) {
-            assert!(reference.successors[pair[0]].contains(&(pair[1] as u32)), "{what}: no edge {pair:?}");
-        }
-        assert!(meets(graph, reference, numbers[numbers.len() - 1], *goal), "{what}");
+        check_path(graph, reference, path, *goal, &what);
         if algorithm.has_levels {
             assert_eq!(Some(path.len() - 1), nearest, "{what}: a shortest path");
         }

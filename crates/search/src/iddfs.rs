@@ -17,7 +17,7 @@
 
 use crate::ddfs::find_accepting_cycle;
 use crate::ebfs::{self, LevelEnd};
-use crate::enumerate::{HashPlacement, States, build_hash, forget_other_property};
+use crate::enumerate::{HashPlacement, States, Unexpanded, build_hash, forget_other_property};
 use crate::lasso::{Halt, Lasso, LassoSearch};
 use crate::{Context, SearchError};
 use lariat_base::Limit;
@@ -111,7 +111,8 @@ impl Search<'_> {
         build_hash(self.graph, self.context, &level.runs, HASH)?;
         let counts = LassoSearch { states: level.states, transitions: level.transitions, ..LassoSearch::default() };
         let mut states = States::new(self.graph, self.context, Vec::new(), HASH, self.placement, counts)?;
-        states.cut_off(&level.newest)?;
+        let newest = level.newest.iter().map(|run| Unexpanded { run: run.clone(), expanded: 0 });
+        states.cut_off(&newest.collect::<Vec<_>>())?;
         let found = find_accepting_cycle(&mut states)?;
         states.remove_file(HASH)?;
         self.searched = level.states;

@@ -51,6 +51,7 @@ pub mod ndfs;
 mod nested;
 pub mod part;
 mod path;
+mod path_on_disk;
 mod pool;
 pub mod proof;
 pub mod ram;
@@ -123,6 +124,8 @@ pub enum Goal {
 pub enum Extent {
     /// Until all goals are met, or everything was seen.
     UntilGoals,
+    /// The same, and paths lead to nearest states that meet a goal, by all means.
+    UntilNearest,
     /// Until everything was seen; goals that are met on the way are noted.
     Everything,
 }
@@ -142,7 +145,7 @@ pub struct Exploration {
     pub accepting: u64,
     /// Whether the error state was reached.
     pub error_reached: bool,
-    /// For each goal the shortest path to a state that meets it, initial state and goal included.
+    /// For each goal a path to a state that meets it, initial state and goal included.
     pub paths: Vec<Option<RowBuffer>>,
     /// Why the search ended before it had seen everything; none if it saw everything or met all goals.
     pub limit: Option<Limit>,

@@ -24,7 +24,8 @@ mod recount;
 
 use crate::compact::Identity;
 use crate::delayed::{Compared, Delayed, Shares};
-use crate::path::{find_paths, met_goals, rebuild_paths};
+use crate::path::{met_goals, rebuild_paths};
+use crate::path_on_disk::{Paths, nowhere};
 use crate::tally::Tally;
 use crate::{Compaction, Context, Exploration, Extent, Goal, SearchError};
 use lariat_graph::{Edges, Graph, Rows};
@@ -85,29 +86,24 @@ pub(crate) fn explore_within(
     });
     let identity = Identity::new(graph.row_bytes(), compaction);
     let tally = Tally::new(graph, goals, extent, context);
-    let expanded = identity.is_compact().then(|| Expanded::new(graph, disk, identity, &shares, context.budget));
-    let compared = Newest::new(newest, expanded);
-    let search = Delayed::new(&tally, disk, table, identity, &shares, compared)?.search()?;
-    let (mut visited, mut compared) = search.into_parts();
-    let mut levels = visited.n_levels() as u64;
-    if compared.has_skipped && !tally.is_stopped() {
-        context.begin_phase("recount");
-        levels = match &mut compared.expanded {
-            Some(expanded) => recount_compact(&tally, disk, identity, &mut visited, expanded)?,
-            None => for_row_width!(graph.row_bytes(), K => recount::<K>(&tally, disk, &mut visited))?,
-        };
-    }
-    let mut exploration = tally.result();
-    exploration.levels = levels;
-    exploration.stored_bytes = visited.log.bytes();
-    if identity.is_compact() {
-        drop((visited, compared));
-        exploration.paths = met_goals(&tally);
-        find_paths(graph, goals, &mut exploration, context)?;
-    } else {
-        exploration.paths = rebuild_paths(&tally, &mut visited)?;
-    }
-    Ok(exploration)
+    let search = || {
+        let expanded = identity.is_compact().then(|| Expanded::new(graph, disk, identity, &shares, context.budget));
+        let compared = Newest::new(newest, expanded);
+        let search = Delayed::new(&tally, disk, table, identity, &shares, compared)?.search()?;
+        let (mut visited, mut compared) = search.into_parts();
+        let mut levels = visited.n_levels() as u64;
+        if compared.has_skipped && !tally.is_stopped() {
+            context.begin_phase("recount");
+            levels = match &mut compared.expanded {
+                Some(expanded) => recount_compact(&tally, disk, identity, &mut visited, expanded)?,
+                None => for_row_width!(graph.row_bytes(), K => recount::<K>(&tally, disk, &mut visited))?,
+            };
+        }
+        let (found, stored_bytes) = (tally.result(), visited.log.bytes());
+        let paths = if identity.is_compact() { met_goals(&tally) } else { rebuild_paths(&tally, &mut visited)? };
+        Ok(Exploration { levels, stored_bytes, paths, ..found })
+    };
+    if identity.is_compact() { Paths { graph, goals, extent, context }.after(search, nowhere) } else { search() }
 }
 
 /// Candidates are compared with the newest states, and now and then with everything.

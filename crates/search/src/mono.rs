@@ -22,7 +22,8 @@
 
 use crate::compact::Identity;
 use crate::delayed::{Compared, Delayed, Shares};
-use crate::path::{find_paths, met_goals, rebuild_paths};
+use crate::path::{met_goals, rebuild_paths};
+use crate::path_on_disk::{Paths, nowhere};
 use crate::tally::Tally;
 use crate::{Compaction, Context, Exploration, Extent, Goal, SearchError};
 use lariat_graph::Graph;
@@ -66,18 +67,14 @@ pub(crate) fn explore_within(
     let shares = shares.unwrap_or_else(|| Shares::of(context, graph.row_bytes()));
     let identity = Identity::new(graph.row_bytes(), compaction);
     let tally = Tally::new(graph, goals, extent, context);
-    let (mut visited, _) = Delayed::new(&tally, disk, table, identity, &shares, All)?.search()?.into_parts();
-    let mut exploration = tally.result();
-    exploration.levels = visited.n_levels() as u64;
-    exploration.stored_bytes = visited.log.bytes();
-    if identity.is_compact() {
-        drop(visited);
-        exploration.paths = met_goals(&tally);
-        find_paths(graph, goals, &mut exploration, context)?;
-    } else {
-        exploration.paths = rebuild_paths(&tally, &mut visited)?;
-    }
-    Ok(exploration)
+    let search = || {
+        let (mut visited, _) = Delayed::new(&tally, disk, table, identity, &shares, All)?.search()?.into_parts();
+        let (levels, stored_bytes) = (visited.n_levels() as u64, visited.log.bytes());
+        let found = tally.result();
+        let paths = if identity.is_compact() { met_goals(&tally) } else { rebuild_paths(&tally, &mut visited)? };
+        Ok(Exploration { levels, stored_bytes, paths, ..found })
+    };
+    if identity.is_compact() { Paths { graph, goals, extent, context }.after(search, nowhere) } else { search() }
 }
 
 /// Candidates are compared with everything.

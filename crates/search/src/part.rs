@@ -33,7 +33,8 @@ mod pending;
 use crate::checkpoint::{PUBLISH_AFTER, Publisher};
 use crate::compact::Identity;
 use crate::expansion::{BATCH_ROWS, Expansion, Work, batch_edges};
-use crate::path::{find_paths, met_goals, source_of};
+use crate::path::{met_goals, source_of};
+use crate::path_on_disk::{Paths, nowhere};
 use crate::tally::{Hit, Tally, lock};
 use crate::{Compaction, Context, Exploration, Extent, Goal, SearchError};
 use lariat_disk::{Disk, FileKind};
@@ -103,21 +104,21 @@ pub(crate) fn explore_within(
     let shares = shares.unwrap_or_else(|| Shares::of(context));
     let identity = Identity::new(graph.row_bytes(), compaction);
     let tally = Tally::new(graph, goals, extent, context);
-    let search = Mutex::new(Search::new(&tally, disk, table, identity, &shares)?);
-    tally.memory_is_a_limit(run(&search, &tally))?;
-    let mut search = search.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let mut exploration = tally.result();
-    exploration.stored_bytes = search.partitions.all.iter().map(|partition| partition.visited.bytes()).sum();
-    if identity.is_compact() {
-        drop(search);
-        exploration.paths = met_goals(&tally);
-        find_paths(graph, goals, &mut exploration, context)?;
-        return Ok(exploration);
-    }
-    for (path, hit) in exploration.paths.iter_mut().zip(tally.take_hits()) {
-        *path = hit.map(|hit| search.rebuild_path(hit)).transpose()?;
-    }
-    Ok(exploration)
+    let search = || {
+        let search = Mutex::new(Search::new(&tally, disk, table, identity, &shares)?);
+        tally.memory_is_a_limit(run(&search, &tally))?;
+        let mut search = search.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let found = tally.result();
+        let stored_bytes = search.partitions.all.iter().map(|partition| partition.visited.bytes()).sum();
+        let paths = if identity.is_compact() {
+            met_goals(&tally)
+        } else {
+            let path = |hit: Option<Hit>| hit.map(|hit| search.rebuild_path(hit)).transpose();
+            tally.take_hits().into_iter().map(path).collect::<Result<_, SearchError>>()?
+        };
+        Ok(Exploration { stored_bytes, paths, ..found })
+    };
+    if identity.is_compact() { Paths { graph, goals, extent, context }.after(search, nowhere) } else { search() }
 }
 
 fn run(search: &Mutex<Search<'_>>, tally: &Tally) -> Result<(), SearchError> {

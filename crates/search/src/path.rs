@@ -4,14 +4,12 @@
 //! looked for by expanding them again. That costs at most one more expansion of each state, only where there is something to show, and
 //! saves a number per state everywhere else.
 //!
-//! Searches that do not keep the states of each level only know that there is a goal; a search of its own finds the way to a nearest one ([`find_paths`]).
+//! Searches that do not keep the states of each level only know that there is a goal; another search finds the way to one (`path_on_disk.rs`).
 
+use crate::SearchError;
 use crate::expansion::{BATCH_ROWS, batch_edges};
 use crate::tally::{Hit, Tally};
-use crate::{Context, Exploration, Extent, Goal, SearchError, ebfs, ram};
-use lariat_base::Limit;
-use lariat_graph::{Edges, Expander, Graph, RowBuffer, Rows};
-use lariat_storage::Manifest;
+use lariat_graph::{Edges, Expander, RowBuffer, Rows};
 
 /// Where the states of each level are.
 pub(crate) trait Levels {
@@ -28,39 +26,10 @@ pub(crate) fn met_goals(tally: &Tally) -> Vec<Option<RowBuffer>> {
     tally.take_hits().into_iter().map(|hit| hit.map(|hit| path_of_one(&hit.row))).collect()
 }
 
-fn path_of_one(row: &[u8]) -> RowBuffer {
+pub(crate) fn path_of_one(row: &[u8]) -> RowBuffer {
     let mut path = RowBuffer::new(row.len());
     path.push(row);
     path
-}
-
-/// Finds a nearest state for each goal that was met, and the path to it, now that the memory is free again: most are not far away.
-pub(crate) fn find_paths(
-    graph: &dyn Graph,
-    goals: &[Goal],
-    exploration: &mut Exploration,
-    context: &Context,
-) -> Result<(), SearchError> {
-    for (goal, path) in goals.iter().zip(&mut exploration.paths) {
-        if path.is_some() {
-            context.begin_phase("path");
-            let mut found = ram::explore(graph, &[*goal], Extent::UntilGoals, context)?;
-            *path = found.paths.pop().flatten();
-            if let (None, Some(Limit::Memory), Some(disk)) = (&path, found.limit, context.disk) {
-                found = ebfs::explore_beside(graph, &[*goal], Extent::UntilGoals, context)?;
-                *path = found.paths.pop().flatten();
-                // What was published stays, for a crash while the next goal is looked for.
-                Manifest::open(disk, context.budget)?;
-            }
-            match (&path, found.limit) {
-                (Some(_), _) => {}
-                // It is known that there is such a state, and not how it is reached.
-                (None, Some(limit)) => (exploration.limit, exploration.complete) = (Some(limit), false),
-                (None, None) => return Err(SearchError::PathLost),
-            }
-        }
-    }
-    Ok(())
 }
 
 /// A path for each goal that was met.

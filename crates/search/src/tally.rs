@@ -136,6 +136,9 @@ impl<'t> Tally<'t> {
             let level = manifest.number(&format!("goal-level-{i}")).unwrap_or(0) as usize;
             *hit = (!row.is_empty()).then_some(Hit { row, level });
         }
+        if !self.goals.is_empty() {
+            self.stop_if_met(&lock(&self.hits));
+        }
         Ok(())
     }
 
@@ -274,7 +277,11 @@ impl<'t> Tally<'t> {
                 *hit = Some(Hit { row: row.to_vec(), level });
             }
         }
-        if self.extent == Extent::UntilGoals && hits.iter().all(Option::is_some) {
+        self.stop_if_met(&hits);
+    }
+
+    fn stop_if_met(&self, hits: &[Option<Hit>]) {
+        if self.extent != Extent::Everything && hits.iter().all(Option::is_some) {
             self.stop();
         }
     }

@@ -43,6 +43,8 @@ pub(crate) struct Tree<'s> {
     /// Records that were read.
     known: HashMap<u64, (u64, Vec<u8>)>,
     latest: LatestRows<'s>,
+    /// Whether it has come to a state that is not to be expanded.
+    has_met_cut: bool,
 }
 
 /// A state that is expanded.
@@ -78,6 +80,7 @@ impl<'s> Tree<'s> {
             next_level: Vec::new(),
             known: HashMap::new(),
             latest: LatestRows::new(BLOCKS_KEPT),
+            has_met_cut: false,
         }
     }
 
@@ -142,7 +145,9 @@ impl<'s> Tree<'s> {
         let (mut batch, mut places) = (RowBuffer::new(self.width), Vec::with_capacity(records.len()));
         for record in records.iter() {
             let number = word(record, 0);
-            if !states.is_cut(number)? {
+            if states.is_cut(number)? {
+                self.has_met_cut = true;
+            } else {
                 batch.push(&record[HEADER_BYTES..]);
                 places.push((number, *next));
             }
@@ -189,6 +194,11 @@ impl<'s> Tree<'s> {
             rows = rows.split_at(n).1;
         }
         Ok(true)
+    }
+
+    /// Whether it has come to a state that is not to be expanded; nothing is known of what lies behind it.
+    pub(crate) fn has_met_cut(&self) -> bool {
+        self.has_met_cut
     }
 
     /// Makes it survive a crash, and notes it under a role. It must not grow after that.

@@ -5,7 +5,9 @@
 
 use super::visited::Visited;
 use super::{Search, Shared};
-use crate::SearchError;
+use crate::enumerate::Unexpanded;
+use crate::path_on_disk::FoundStates;
+use crate::{Context, SearchError};
 use lariat_storage::stream::RowStream;
 use lariat_storage::{Key, Manifest, ManifestFile, RowFilter, Run, RunReader, StorageError, hash_row};
 
@@ -85,6 +87,21 @@ impl<'s, K: Key> Search<'s, K> {
         }
         Ok(true)
     }
+}
+
+/// Where the states are that were published.
+pub(super) fn found_states(context: &Context) -> Result<Option<FoundStates>, SearchError> {
+    let disk = context.disk.ok_or(SearchError::NoDisk)?;
+    let Some(manifest) = Manifest::read(disk, context.budget)? else { return Ok(None) };
+    if manifest.text(ALGORITHM).ok() != Some(NAME) {
+        return Ok(None);
+    }
+    let names = |role: &'static str| manifest.files_of(role).map(|file| file.name.clone()).collect::<Vec<_>>();
+    let [expanded, waiting, reading] = [EXPANDED, WAITING, READING].map(names);
+    let rows_read = manifest.number(ROWS_READ)?;
+    let unexpanded = waiting.iter().map(|run| (run, 0)).chain(reading.iter().map(|run| (run, rows_read)));
+    let unexpanded = unexpanded.map(|(run, expanded)| Unexpanded { run: run.clone(), expanded }).collect();
+    Ok(Some(FoundStates { runs: [expanded, waiting, reading].concat(), unexpanded }))
 }
 
 impl<'s, K: Key> Shared<'s, K> {

@@ -16,7 +16,8 @@
 use crate::checkpoint::{PUBLISH_AFTER, Publisher};
 use crate::compact::{Identity, value_bytes};
 use crate::expansion::{BATCH_ROWS, Expansion, Work};
-use crate::path::{find_paths, met_goals};
+use crate::path::met_goals;
+use crate::path_on_disk::{Paths, nowhere};
 use crate::tally::{Tally, lock};
 use crate::{Compaction, Context, Exploration, Extent, Goal, SearchError};
 use lariat_disk::{Disk, FileKind};
@@ -99,17 +100,16 @@ pub(crate) fn explore_compact_within(
     let disk = context.disk.ok_or(SearchError::NoDisk)?;
     let identity = Identity::new(graph.row_bytes(), Some(compaction));
     let tally = Tally::new(graph, goals, extent, context);
-    let mut exploration = for_row_width!(graph.row_bytes(), V => {
-        let shares = shares.unwrap_or_else(|| CompactShares::of::<V>(context, identity, graph.row_bytes()));
-        let search = Mutex::new(Search::<V>::new(&tally, disk, identity, shares)?);
-        tally.memory_is_a_limit(run(&search, &tally))?;
-        let mut exploration = tally.result();
-        exploration.stored_bytes = lock(&search).visited.iter().map(|(_, set)| set.bytes()).sum();
-        exploration
-    });
-    exploration.paths = met_goals(&tally);
-    find_paths(graph, goals, &mut exploration, context)?;
-    Ok(exploration)
+    let search = || {
+        for_row_width!(graph.row_bytes(), V => {
+            let shares = shares.unwrap_or_else(|| CompactShares::of::<V>(context, identity, graph.row_bytes()));
+            let search = Mutex::new(Search::<V>::new(&tally, disk, identity, shares)?);
+            tally.memory_is_a_limit(run(&search, &tally))?;
+            let stored_bytes = lock(&search).visited.iter().map(|(_, set)| set.bytes()).sum();
+            Ok(Exploration { stored_bytes, paths: met_goals(&tally), ..tally.result() })
+        })
+    };
+    Paths { graph, goals, extent, context }.after(search, nowhere)
 }
 
 fn run<V: Key>(search: &Mutex<Search<'_, V>>, tally: &Tally) -> Result<(), SearchError> {

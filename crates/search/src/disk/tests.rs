@@ -1,5 +1,7 @@
 use super::reading::Readers;
 use super::*;
+use crate::external_tests::{GOALS, check_path, nearest};
+use crate::path_on_disk::Paths;
 use crate::reference::ExplicitGraph;
 use lariat_base::{MemoryBudget, Random, SilentObserver, StopSignal};
 use lariat_disk::{DiskError, FaultPlan, FaultyDisk};
@@ -311,4 +313,131 @@ fn what_a_hunt_visited_is_taken_over() {
 fn context_of<'c>(context: &Context<'c>) -> Context<'c> {
     let Context { budget, stop, observer, threads, disk, labels } = *context;
     Context { budget, stop, observer, threads, disk, labels }
+}
+
+/// What is looked for, and how far; the ways to it are found on disk.
+struct Task<'t> {
+    graph: &'t RandomGraph,
+    goals: &'t [Goal],
+    extent: Extent,
+    by_numbers: bool,
+}
+
+impl Task<'_> {
+    /// Searches, and finds paths without trying in memory first; goes on with what is on disk.
+    fn run(&self, disk: &FaultyDisk, seed: u64) -> Result<Exploration, SearchError> {
+        let Self { graph, goals, extent, by_numbers } = *self;
+        let (budget, stop) = (MemoryBudget::new(64 << 20), StopSignal::new(None));
+        let (observer, threads) = (&SilentObserver, 1 + seed as usize % 2);
+        let context = Context { budget: &budget, stop: &stop, observer, threads, disk: Some(disk), labels: &[] };
+        let paths = Paths { graph, goals, extent, context: &context };
+        let shares = tiny_shares(&mut Random::new(seed), graph.row_bytes());
+        let mut found = match paths.taken_up()? {
+            Some(found) => found,
+            None => explore_within(graph, goals, extent, &context, Some(shares))?,
+        };
+        let text = paths.to_text(&found);
+        let states = if by_numbers { checkpoint::found_states(&context)? } else { None };
+        assert_eq!(states.is_some(), by_numbers);
+        paths.on_disk(&mut found, states, text)?;
+        assert_eq!(budget.used(), 0, "all memory is given back");
+        Ok(found)
+    }
+
+    fn check(&self, reference: &ExplicitGraph, found: &Exploration, what: &str) {
+        assert_eq!(found.limit, None, "{what}");
+        for (goal, path) in self.goals.iter().zip(&found.paths) {
+            let nearest = nearest(self.graph, reference, *goal);
+            assert_eq!(path.is_some(), nearest.is_some(), "{what}, {goal:?}");
+            let Some(path) = path else { continue };
+            check_path(self.graph, reference, path, *goal, what);
+            if self.extent != Extent::UntilGoals || !self.by_numbers {
+                assert_eq!(Some(path.len() - 1), nearest, "{what}, {goal:?}: a shortest path");
+            }
+        }
+    }
+}
+
+/// Tasks of all kinds for a graph.
+fn tasks(graph: &RandomGraph) -> impl Iterator<Item = Task<'_>> {
+    let goals = GOALS.chunks(1).chain([&GOALS[..], &GOALS[1..3]]);
+    goals.flat_map(move |goals| {
+        [Extent::UntilGoals, Extent::UntilNearest, Extent::Everything]
+            .into_iter()
+            .flat_map(move |extent| [true, false].map(|by_numbers| Task { graph, goals, extent, by_numbers }))
+    })
+}
+
+#[test]
+fn paths_are_found_on_disk() {
+    for seed in 0..150 {
+        let graph = RandomGraph::new(seed, 400);
+        let reference = ExplicitGraph::explore(&graph, usize::MAX).unwrap();
+        for (i, task) in tasks(&graph).enumerate() {
+            let found = task.run(&FaultyDisk::new(FaultPlan::default()), seed).unwrap();
+            task.check(&reference, &found, &format!("seed {seed}, task {i}"));
+        }
+    }
+}
+
+/// A limit that is reached while paths are looked for: what is not found is not shown.
+#[test]
+fn a_limit_while_paths_are_found_leaves_none_that_is_half() {
+    let mut n_left = 0;
+    for seed in 0..40 {
+        let graph = RandomGraph::new(seed, 400);
+        for task in tasks(&graph) {
+            let disk = FaultyDisk::new(FaultPlan::default());
+            let (budget, late) = (MemoryBudget::new(64 << 20), StopSignal::new(Some(Duration::ZERO)));
+            let never = StopSignal::new(None);
+            let Task { goals, extent, by_numbers, .. } = task;
+            let context = Context {
+                budget: &budget,
+                stop: &never,
+                observer: &SilentObserver,
+                threads: 1,
+                disk: Some(&disk),
+                labels: &[],
+            };
+            let mut found = explore_within(&graph, goals, extent, &context, None).unwrap();
+            let states = if by_numbers { checkpoint::found_states(&context).unwrap() } else { None };
+            let paths = Paths { graph: &graph, goals, extent, context: &Context { stop: &late, ..context } };
+            let text = paths.to_text(&found);
+            paths.on_disk(&mut found, states, text).unwrap();
+            n_left += u32::from(found.limit.is_some());
+            let reference = ExplicitGraph::explore(&graph, usize::MAX).unwrap();
+            for (goal, path) in goals.iter().zip(found.paths) {
+                path.iter().for_each(|path| check_path(&graph, &reference, path, *goal, "at a limit"));
+            }
+        }
+    }
+    assert!(n_left > 100, "{n_left}");
+}
+
+/// The search for a path ends at every single change of the disk, and is gone on with: what was found before it is not looked for again.
+#[test]
+fn a_crash_while_paths_are_found_costs_nothing_but_time() {
+    let mut n_taken_up = 0;
+    for seed in 0..10 {
+        let graph = RandomGraph::new(seed, 120);
+        let reference = ExplicitGraph::explore(&graph, usize::MAX).unwrap();
+        let task = tasks(&graph).nth(seed as usize * 5 % 42).unwrap();
+        let whole = FaultyDisk::new(FaultPlan::default());
+        let expected = task.run(&whole, seed).unwrap();
+        for change in 1..=whole.changes() {
+            let plan = FaultPlan { crash_at_change: Some(change), seed: seed * 1000 + change, ..FaultPlan::default() };
+            let disk = FaultyDisk::new(plan);
+            let first = task.run(&disk, seed);
+            assert!(first.is_err() || !disk.has_crashed(), "nothing is done after a crash");
+            let after = disk.after_crash(FaultPlan::default());
+            let manifest = lariat_storage::Manifest::read(&after, &MemoryBudget::new(8 << 20)).unwrap();
+            n_taken_up += u32::from(manifest.is_some_and(|manifest| manifest.text("found").is_ok()));
+            let found = task.run(&after, seed + 1).unwrap();
+            task.check(&reference, &found, &format!("seed {seed}, crash at change {change}"));
+            if task.extent == Extent::Everything {
+                assert_eq!((found.states, found.transitions), (expected.states, expected.transitions));
+            }
+        }
+    }
+    assert!(n_taken_up > 50, "{n_taken_up}");
 }
