@@ -206,21 +206,34 @@ impl<'s, K: Key> Search<'s, K> {
         let shared = &self.shared;
         let mut visited = shared.visited();
         let reading = shared.frontier.take_runs();
+        // What is doubtful takes room on the disk; so it is compared before there are runs merged beside those they are made of.
+        if visited.can_check_now(&shared.files) {
+            self.check(&mut visited)?;
+            if visited.has_much_garbage() {
+                self.publish(&mut visited)?;
+            }
+        }
         shared.context.begin_phase("merge");
         visited.merge(&shared.files, reading.as_deref())?;
         if visited.has_much_garbage() {
             self.publish(&mut visited)?;
         }
-        shared.context.begin_phase("check");
-        let new = visited.check_doubtful(&shared.files)?;
-        shared.tally.add_states(new.iter().map(Run::rows).sum());
-        visited.waiting.extend(new);
+        self.check(&mut visited)?;
         let waiting = visited.waiting.iter().filter(|run| Some(run.name()) != reading.as_deref());
         waiting.for_each(|run| shared.frontier.push(run.clone()));
         self.short_passes.set(0);
         self.publish(&mut visited)?;
         let is_wide = begins_wide || shared.will_be_wide(&mut visited);
         self.go_on(&mut visited, is_wide)
+    }
+
+    /// Compares what is doubtful with what was visited: what is new waits.
+    fn check(&self, visited: &mut Visited<'s, K>) -> Result<(), SearchError> {
+        self.shared.context.begin_phase("check");
+        let new = visited.check_doubtful(&self.shared.files)?;
+        self.shared.tally.add_states(new.iter().map(Run::rows).sum());
+        visited.waiting.extend(new);
+        Ok(())
     }
 
     /// Lets all workers work until there is nothing to expand, or a pass is due, or the search is stopped.

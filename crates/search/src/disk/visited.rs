@@ -322,6 +322,11 @@ impl<'b, K: Key> Visited<'b, K> {
         self.garbage.is_published(run)
     }
 
+    /// Whether all threads can read all runs as they are, to compare what is doubtful.
+    pub(super) fn can_check_now(&self, files: &Files<'b>) -> bool {
+        files.reading_alone(self.n_runs()).threads == files.readers.threads
+    }
+
     /// Compares all doubtful states with all visited ones; runs of those that are new.
     pub(super) fn check_doubtful(&mut self, files: &Files<'b>) -> Result<Vec<Run<'b, K>>, SearchError> {
         if self.doubtful.is_empty() {
