@@ -52,8 +52,9 @@ pub(super) struct Shares {
 
 /// More rows at once do not make merging faster.
 const MERGE_ROWS_MAX: usize = 512;
-/// From here on memory is not small.
+/// From here on memory is not small, and from here on it is large.
 const SPACIOUS: usize = 28 << 20;
+const VERY_SPACIOUS: usize = 48 << 20;
 const BLOCK_BYTES_MAX: usize = 128 << 10;
 /// What the buffers of all workers' writers take of the memory, and how many blocks at once are worth it.
 const WRITERS_SHARE: usize = 32;
@@ -92,8 +93,19 @@ impl Parts {
     const SMALL: Self =
         Self { filter_of_32: 16, new: 8, doubtful: 8, cache: 64, kept: 32, readers_of_40: 16, blocks: 512 };
     /// Buffers are large enough, and a larger filter spares passes.
-    const LARGE: Self =
+    const MIDDLE: Self =
         Self { filter_of_32: 19, new: 16, doubtful: 9, cache: 32, kept: 16, readers_of_40: 10, blocks: 1024 };
+    /// Buffers of some megabytes do as well as larger ones.
+    const LARGE: Self =
+        Self { filter_of_32: 21, new: 32, doubtful: 14, cache: 32, kept: 16, readers_of_40: 10, blocks: 1024 };
+
+    fn of(memory: usize) -> Self {
+        match memory {
+            ..SPACIOUS => Self::SMALL,
+            SPACIOUS..VERY_SPACIOUS => Self::MIDDLE,
+            VERY_SPACIOUS.. => Self::LARGE,
+        }
+    }
 }
 
 /// Blocks as large as they can be while a pass reads some tens of runs at once: every transfer has its price, whatever its size.
@@ -110,7 +122,7 @@ impl Shares {
         let memory = usize::try_from(context.budget.left()).unwrap_or(usize::MAX);
         let threads = context.threads.max(1);
         let key_bytes = size_of::<K>();
-        let parts = if memory < SPACIOUS { Parts::SMALL } else { Parts::LARGE };
+        let parts = Parts::of(memory);
         let run = run_shape(row_bytes, memory, threads, parts.blocks);
         let merge_rows = run.group_rows.min(MERGE_ROWS_MAX);
         let readers = Readers {
