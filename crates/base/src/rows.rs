@@ -51,6 +51,36 @@ impl<'a> Rows<'a> {
     }
 }
 
+/// Copies a row to a place as wide as it. Rows are short, and a call to the general copy costs more than this.
+#[inline(always)]
+pub fn copy_row(row: &[u8], place: &mut [u8]) {
+    let n = row.len();
+    match n {
+        0 => {}
+        1..=3 => {
+            place[0] = row[0];
+            place[n / 2] = row[n / 2];
+            place[n - 1] = row[n - 1];
+        }
+        4..=7 => {
+            copy_bytes::<4>(row, place, 0);
+            copy_bytes::<4>(row, place, n - 4);
+        }
+        8..=32 => {
+            for at in (0..n - 7).step_by(8) {
+                copy_bytes::<8>(row, place, at);
+            }
+            copy_bytes::<8>(row, place, n - 8);
+        }
+        _ => place.copy_from_slice(row),
+    }
+}
+
+#[inline(always)]
+fn copy_bytes<const N: usize>(from: &[u8], to: &mut [u8], at: usize) {
+    to[at..at + N].copy_from_slice(&from[at..at + N]);
+}
+
 /// Rows that the buffer owns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowBuffer {
@@ -300,5 +330,15 @@ mod tests {
         let (first, others) = rows.split_at(1);
         assert_eq!((first.bytes(), others.bytes()), (&[1, 2][..], &[3, 4, 5, 6][..]));
         assert!(rows.split_at(3).1.is_empty());
+    }
+
+    #[test]
+    fn rows_of_any_width_are_copied() {
+        for width in 1..=40u8 {
+            let row: Vec<u8> = (1..=width).collect();
+            let mut place = vec![0; usize::from(width)];
+            copy_row(&row, &mut place);
+            assert_eq!(place, row);
+        }
     }
 }

@@ -16,6 +16,7 @@
 
 use crate::watcher::{Mover, Watcher};
 use crate::{Edges, Expander, Graph, GraphError, RowBuffer, Rows};
+use lariat_base::rows::copy_row;
 
 /// What becomes of paths that end in a deadlock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,11 +145,14 @@ impl Multiplying<'_> {
             return;
         }
         let (targets, _) = out.parts_mut();
-        targets.reserve(bytes);
+        let mut free = targets.len();
+        targets.resize(free + bytes, 0);
         let mut with_parts = |state: &[u8]| {
             for part in parts.iter() {
-                targets.extend_from_slice(state);
-                targets.extend_from_slice(part);
+                let (before, behind) = targets[free..free + state.len() + part.len()].split_at_mut(state.len());
+                copy_row(state, before);
+                copy_row(part, behind);
+                free += state.len() + part.len();
             }
         };
         if next.is_empty() {

@@ -126,27 +126,26 @@ impl<'b> RowTable<'b> {
             self.grow(self.len() + rows.len() as u64)?;
         }
         self.hashes.clear();
-        self.hashes.extend(rows.iter().map(hash_row));
-        for hash in self.hashes.iter().take(LOOKAHEAD) {
-            self.slots.prefetch(*hash);
+        for row in rows.iter() {
+            let hash = hash_row(row);
+            if self.hashes.len() < LOOKAHEAD {
+                self.slots.prefetch(hash);
+            }
+            self.hashes.push(hash);
         }
-        for i in 0..rows.len() {
-            if let Some(hash) = self.hashes.get(i + LOOKAHEAD)
-                && self.recent.get(*hash).is_none()
-            {
+        for (i, row) in rows.iter().enumerate() {
+            if let Some(hash) = self.hashes.get(i + LOOKAHEAD) {
                 self.slots.prefetch(*hash);
             }
-            if let Some(hash) = self.hashes.get(i + LOOKAHEAD / 2)
-                && let Some(id) = self.recent.get(*hash).or_else(|| self.slots.likely_entry(*hash))
-            {
-                self.arena.prefetch(id);
-            }
-            let (hash, row) = (self.hashes[i], rows.row(i));
+            let hash = self.hashes[i];
             let (id, is_new) = match self.recent.get(hash) {
                 Some(id) if self.arena.equals(id, row) => (id, false),
-                _ => self.insert_row(hash, row)?,
+                _ => {
+                    let (id, is_new) = self.insert_row(hash, row)?;
+                    self.recent.put(hash, id);
+                    (id, is_new)
+                }
             };
-            self.recent.put(hash, id);
             on_row(i, id, is_new);
         }
         Ok(())

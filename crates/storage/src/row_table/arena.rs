@@ -68,11 +68,6 @@ impl<'b> Arena<'b> {
         rows_equal(self.row(id), row)
     }
 
-    #[inline(always)]
-    pub(super) fn prefetch(&self, id: RowId) {
-        crate::prefetch::prefetch_address(self.row(id).as_ptr());
-    }
-
     /// All rows in the order of their numbers.
     pub(super) fn rows(&self) -> impl Iterator<Item = (RowId, &[u8])> {
         let rows = self.chunks.iter().flat_map(|chunk| chunk.chunks_exact(self.width));

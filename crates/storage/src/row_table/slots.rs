@@ -127,14 +127,6 @@ impl Slots {
         prefetch_address(&raw const self.entries[self.place(hash)]);
     }
 
-    /// The row that the first slot names, if its tag fits: what a duplicate is most often found to be.
-    #[inline(always)]
-    pub(super) fn likely_entry(&self, hash: u64) -> Option<RowId> {
-        let entry = self.entries[self.place(hash)];
-        let mask = self.id_mask();
-        (entry != 0 && entry & !mask == self.tag(hash)).then(|| RowId((entry & mask) - 1))
-    }
-
     #[inline(always)]
     pub(super) fn probe(&self, hash: u64) -> Probing {
         let place = self.place(hash);
