@@ -4,6 +4,7 @@
 //! program is run by a copy of the current executable that has no other child; the copy measures, and prints what it
 //! saw as one JSON object. The executable has to call [`measure_if_asked`] before anything else.
 
+use crate::control_group::ControlGroup;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 use serde_json::{Value, json};
@@ -55,11 +56,29 @@ impl Finished {
 /// # Errors
 /// If it could not be started or measured. A program that ran and failed is no error here.
 pub fn run(program: &Path, arguments: &[OsString], folder: &Path) -> Result<Finished, String> {
+    let mut command = vec![program.into()];
+    command.extend_from_slice(arguments);
+    run_command(&command, folder)
+}
+
+/// The same in a control group; the copy that measures stays outside.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_in(group: &ControlGroup, program: &Path, arguments: &[OsString], folder: &Path) -> Result<Finished, String> {
+    // A shell that joins becomes the program.
+    let join = ["sh", "-c", "echo $$ > \"$0\" && exec \"$@\""].map(OsString::from);
+    let mut command = join.to_vec();
+    command.extend([group.processes().into(), program.into()]);
+    command.extend_from_slice(arguments);
+    run_command(&command, folder)
+}
+
+fn run_command(command: &[OsString], folder: &Path) -> Result<Finished, String> {
     let copy = std::env::current_exe().map_err(|e| format!("the current executable is unknown: {e}"))?;
     let output = Command::new(copy)
         .arg(MEASURE)
-        .arg(program)
-        .args(arguments)
+        .args(command)
         .current_dir(folder)
         .stdin(Stdio::null())
         .output()
@@ -68,8 +87,8 @@ pub fn run(program: &Path, arguments: &[OsString], folder: &Path) -> Result<Fini
         return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
     }
     let seen: Value = serde_json::from_slice(&output.stdout)
-        .map_err(|e| format!("the measurement of {} is unreadable: {e}", program.display()))?;
-    read(&seen).ok_or_else(|| format!("the measurement of {} is incomplete", program.display()))
+        .map_err(|e| format!("the measurement of {} is unreadable: {e}", command[0].display()))?;
+    read(&seen).ok_or_else(|| format!("the measurement of {} is incomplete", command[0].display()))
 }
 
 /// Where this process was started as the copy that measures: runs the program, prints the measurement, and gives the

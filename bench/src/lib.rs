@@ -4,7 +4,9 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "these programs exist to print their tables")]
 #![allow(clippy::disallowed_methods, reason = "programs for developers read files and the environment")]
 
+pub mod bars;
 pub mod child;
+pub mod control_group;
 pub mod data;
 pub mod instances;
 pub mod lariat;
