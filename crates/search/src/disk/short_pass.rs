@@ -20,6 +20,10 @@ const SHORT_PASSES_MAX: u32 = 12;
 /// Fewer keys are sorted by one thread.
 const KEYS_TO_SHARE: usize = 1 << 15;
 
+/// With fewer blocks of each run in memory, reading waits for the disk; that is worse than what a pass costs that writes, if more blocks than this are read.
+const BUFFERS_ENOUGH: usize = 4;
+const BLOCKS_FEW: u64 = 128;
+
 /// What a short pass finds in a range.
 enum Found<'b, K: Key> {
     InMemory(ReservedVec<'b, K>),
@@ -47,10 +51,13 @@ impl<'s, K: Key> Search<'s, K> {
             return Ok(false);
         }
         let Some(reading) = shared.reading_of_short_pass(&visited) else { return Ok(false) };
+        if !visited.is_wide && visited.waits_for_blocks(reading, n_doubtful(workers, &visited)) {
+            return Ok(false);
+        }
         shared.context.begin_phase("check");
         self.sort_buffers(workers)?;
         let new = workers.iter().flat_map(Worker::sorted_new).collect();
-        let doubtful = workers.iter().map(Worker::sorted_doubtful).collect();
+        let doubtful = workers.iter().map(Worker::doubtful_in_memory).collect();
         visited.passes.add(shared.files.n_runs());
         // Where the graph is wide, there is no room for them.
         let found_keys = if visited.is_wide { 0 } else { shared.shares.found_keys };
@@ -128,7 +135,19 @@ impl<'s, K: Key> Shared<'s, K> {
     }
 }
 
+/// How many states are doubtful, those of workers and on disk.
+fn n_doubtful<K: Key>(workers: &[Worker<'_, '_, K>], visited: &Visited<'_, K>) -> u64 {
+    let in_memory = workers.iter().map(|worker| worker.doubtful_in_memory().len() as u64).sum::<u64>();
+    in_memory + visited.doubtful.iter().map(Run::rows).sum::<u64>()
+}
+
 impl<'b, K: Key> Visited<'b, K> {
+    /// Whether a pass would wait for the disk that has so little memory to read ahead.
+    fn waits_for_blocks(&self, reading: Reading, n_doubtful: u64) -> bool {
+        let n_blocks: u64 = self.expanded.iter().map(|run| run.blocks().min(n_doubtful)).sum();
+        reading.buffers < BUFFERS_ENOUGH && n_blocks > BLOCKS_FEW
+    }
+
     fn find_new(
         &self,
         files: &Files<'b>,

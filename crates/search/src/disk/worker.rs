@@ -139,8 +139,8 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
         starts.zip(&self.sorted_ends).map(|(start, end)| &self.new[start..*end])
     }
 
-    /// What is doubtful and not on disk, sorted.
-    pub(super) fn sorted_doubtful(&self) -> &[K] {
+    /// What is doubtful and not on disk; sorted after [`Self::sort_buffers`].
+    pub(super) fn doubtful_in_memory(&self) -> &[K] {
         &self.doubtful
     }
 

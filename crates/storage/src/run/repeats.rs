@@ -231,9 +231,18 @@ fn repeat<K: Key>(keys: &mut [K], at: usize, distance: usize, length: usize) -> 
     assert!(end + STRIDE <= keys.len() && back >= STRIDE && back <= at);
     let keys = keys.as_mut_ptr();
     while at < end {
-        for i in at..at + STRIDE {
-            // SAFETY: `i < end + STRIDE <= keys.len()`, and `i - back >= at - back >= 0`.
-            unsafe { *keys.add(i) = (*keys.add(i - back)).plus(step_back) };
+        if size_of::<K>() == 8 {
+            // All are read before any is written: none of them is another's source, and processors add several words at once.
+            // SAFETY: `at + STRIDE <= end + STRIDE <= keys.len()`, and `at - back >= 0`.
+            unsafe {
+                let sources = keys.add(at - back).cast::<[K; STRIDE]>().read();
+                keys.add(at).cast::<[K; STRIDE]>().write(sources.map(|key| key.plus(step_back)));
+            }
+        } else {
+            for i in at..at + STRIDE {
+                // SAFETY: `i < end + STRIDE <= keys.len()`, and `i - back >= at - back >= 0`.
+                unsafe { *keys.add(i) = (*keys.add(i - back)).plus(step_back) };
+            }
         }
         at += STRIDE;
     }
