@@ -34,7 +34,7 @@ struct Options {
     memory: Option<u64>,
 
     /// The part of `ram`'s memory, in percent
-    #[arg(long, default_value_t = 5.0)]
+    #[arg(long, default_value_t = 5.0, conflicts_with = "memory")]
     percent: f64,
 
     /// Threads
@@ -185,16 +185,18 @@ impl Bench<'_> {
         let mut memory = self.options.memory;
         for _ in 0..self.options.runs {
             for ((name, arguments), best) in searches.iter().zip(&mut best) {
-                let memory = if *name == "ram" { None } else { memory.or(Some(MEMORY_MIN)) };
-                let found = self.run(&file, &parameters, arguments, memory)?;
+                let given = if *name == "ram" { None } else { memory.or(Some(MEMORY_MIN)) };
+                let found = self.run(&file, &parameters, arguments, given)?;
+                if let Ok(ram) = &found
+                    && *name == "ram"
+                {
+                    let taken = number(&ram["memory"]["stored"]) as f64;
+                    memory.get_or_insert(((taken * self.options.percent / 100.0) as u64).max(MEMORY_MIN));
+                }
                 let seconds = |found: &Result<Value, String>| found.as_ref().map_or(f64::MAX, seconds);
                 if best.as_ref().is_none_or(|best| seconds(&found) < seconds(best)) {
                     *best = Some(found);
                 }
-            }
-            if let Some(Some(Ok(ram))) = best.first() {
-                let peak = number(&ram["memory"]["stored"]) as f64;
-                memory.get_or_insert(((peak * self.options.percent / 100.0) as u64).max(MEMORY_MIN));
             }
         }
         Ok(self.rows(model, searches.iter().map(|(name, _)| *name).zip(best.into_iter().flatten())))
