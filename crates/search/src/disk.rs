@@ -32,6 +32,7 @@
 //! fall into. Passes are made when the doubtful states take three quarters of the room of the visited ones, so there are some log(N) of them, or
 //! when a wide level ends; merging keeps the runs few. Levels are not known.
 
+mod assumed;
 mod checkpoint;
 mod compact;
 mod first_levels;
@@ -52,6 +53,7 @@ use crate::path::met_goals;
 use crate::path_on_disk::Paths;
 use crate::tally::Tally;
 use crate::{Context, Exploration, Extent, Goal, SearchError};
+use assumed::Assumed;
 pub use compact::explore_compact;
 #[cfg(test)]
 pub(crate) use compact::{CompactShares, explore_compact_within};
@@ -61,8 +63,8 @@ use lariat_disk::Disk;
 use lariat_graph::{Graph, RowBuffer};
 use lariat_storage::{Key, RowFilter, Run, for_row_width};
 use shares::Shares;
-use std::cell::Cell;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use visited::{Files, Visited};
 use worker::Worker;
@@ -103,6 +105,8 @@ struct Shared<'s, K: Key> {
     visited: Mutex<Visited<'s, K>>,
     /// How many runs there were when somebody looked for some to merge.
     runs_looked_at: AtomicU64,
+    /// Whether some of the new states in memory are only assumed to be new.
+    assuming: AtomicBool,
     tally: Tally<'s>,
 }
 
@@ -110,6 +114,7 @@ struct Search<'s, K: Key> {
     shared: Shared<'s, K>,
     /// Short passes since something was published.
     short_passes: Cell<u32>,
+    assumed: RefCell<Assumed<'s, K>>,
 }
 
 impl<'s, K: Key> Search<'s, K> {
@@ -131,10 +136,12 @@ impl<'s, K: Key> Search<'s, K> {
             visited: Mutex::new(Visited::new(&shares)),
             files: Files::new(&shares, disk, context.budget, Crew::new("lariat-disk", context.threads)?),
             runs_looked_at: AtomicU64::new(0),
+            assuming: AtomicBool::new(false),
             tally: Tally::new(graph, goals, extent, context),
             shares,
         };
-        Ok(Self { shared, short_passes: Cell::new(0) })
+        let assumed = RefCell::new(Assumed::new(&shared.shares, context.budget));
+        Ok(Self { shared, short_passes: Cell::new(0), assumed })
     }
 
     fn run(&self) -> Result<Exploration, SearchError> {
@@ -162,11 +169,8 @@ impl<'s, K: Key> Search<'s, K> {
                 filter.grow_for(shared.tally.states());
                 continue;
             }
-            // What was left to a worker that has not come for it is nowhere else.
-            for keys in shared.frontier.take_left() {
-                workers[0].adopt(&keys)?;
-            }
-            if self.short_pass(&mut workers)? {
+            self.adopt_left(&mut workers)?;
+            if self.short_pass(&mut workers)? || self.settle(&mut workers)? {
                 continue;
             }
             // The buffers' memory is free for the pass.
@@ -194,11 +198,18 @@ impl<'s, K: Key> Search<'s, K> {
 
     /// Ends the search before everything was seen: all states so far are published, each once, since the paths to the goals are looked for among them.
     fn end_at_goals(&self, workers: &mut [Worker<'_, 's, K>]) -> Result<(), SearchError> {
-        for keys in self.shared.frontier.take_left() {
-            workers[0].adopt(&keys)?;
-        }
+        self.adopt_left(workers)?;
+        self.settle(workers)?;
         self.each(workers, Worker::end_round)?;
         self.pass(false)
+    }
+
+    /// What was left to a worker that has not come for it is nowhere else.
+    fn adopt_left(&self, workers: &mut [Worker<'_, 's, K>]) -> Result<(), SearchError> {
+        let left = self.shared.frontier.take_left();
+        left.iter().try_for_each(|keys| workers[0].adopt(keys))?;
+        self.forget_delayed(workers);
+        Ok(())
     }
 
     /// Merges what is many, and compares what is doubtful with what was visited. It can be said that the graph is wide from now on; else it is found out.
@@ -255,6 +266,15 @@ impl<'s, K: Key> Search<'s, K> {
 impl<'s, K: Key> Shared<'s, K> {
     fn visited(&self) -> std::sync::MutexGuard<'_, Visited<'s, K>> {
         self.visited.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    #[inline(always)]
+    fn is_assuming(&self) -> bool {
+        self.assuming.load(Ordering::Relaxed)
+    }
+
+    fn set_assuming(&self, is_assuming: bool) {
+        self.assuming.store(is_assuming, Ordering::Relaxed);
     }
 
     /// Whether runs were written since this was asked last.

@@ -171,10 +171,11 @@ impl Paths<'_> {
             }
             Ok(!missing.is_empty())
         })?;
-        if !missing.is_empty() {
+        if !missing.is_empty() && !tree.has_met_cut() {
             return Err(Halt::Error(SearchError::PathLost));
         }
-        let is_enough = self.extent != Extent::UntilNearest || !tree.has_met_cut();
+        // A state may have been expanded that waits according to what was published.
+        let is_enough = missing.is_empty() && (self.extent != Extent::UntilNearest || !tree.has_met_cut());
         if is_enough {
             for (path, place) in exploration.paths.iter_mut().zip(places) {
                 if let Some(place) = place {

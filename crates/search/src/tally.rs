@@ -187,6 +187,11 @@ impl<'t> Tally<'t> {
         self.states.fetch_add(n, Ordering::Relaxed);
     }
 
+    /// Takes back that states were found.
+    pub(crate) fn remove_states(&self, n: u64) {
+        self.states.fetch_sub(n, Ordering::Relaxed);
+    }
+
     /// Counts states that were found, and wait; not those that were counted before.
     pub(crate) fn found_new(&self, n: u64) {
         if !self.is_again.load(Ordering::Relaxed) {

@@ -34,6 +34,22 @@ pub fn sort_rows<K: Key>(keys: &mut [K]) {
     }
 }
 
+/// Merges the first `n` of some rows, which are sorted, with `second`, which are sorted and take the place of the others.
+pub fn merge_rows<K: Key>(keys: &mut [K], n: usize, second: &[K]) {
+    debug_assert_eq!(keys.len(), n + second.len(), "they fit");
+    let (mut from_first, mut from_second) = (n, second.len());
+    while from_second > 0 {
+        let place = from_first + from_second - 1;
+        if from_first > 0 && keys[from_first - 1] > second[from_second - 1] {
+            from_first -= 1;
+            keys[place] = keys[from_first];
+        } else {
+            from_second -= 1;
+            keys[place] = second[from_second];
+        }
+    }
+}
+
 /// Sorts rows, and values with them. Rows that are equal keep their values, in any order.
 pub fn sort_rows_with_values<K: Key, V: Value>(keys: &mut [K], values: &mut [V]) {
     assert_eq!(keys.len(), values.len(), "every row has a value");

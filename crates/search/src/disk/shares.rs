@@ -42,6 +42,10 @@ pub(super) struct Shares {
     pub(super) writers_bytes: u64,
     /// States found in a short pass that stay in memory.
     pub(super) found_keys: usize,
+    /// States that may be assumed to be new at the same time.
+    pub(super) assumed_keys: usize,
+    /// How many of four such states have to turn out to be new, for others to be assumed.
+    pub(super) new_quarters: usize,
     /// Rows that merging puts out at once.
     pub(super) merge_rows: usize,
     /// Bytes of doubtful states on disk that are worth a pass even when there is something else to do.
@@ -61,6 +65,10 @@ const WRITERS_SHARE: usize = 32;
 /// What all that they have beside blocks takes.
 const GROUPS_SHARE: usize = 64;
 const BLOCKS_AT_ONCE_MAX: usize = 8;
+/// The part of the memory for the list of states that are assumed to be new.
+const ASSUMED_SHARE: usize = 64;
+/// To assume that states are new costs an expansion or two of those that are not.
+const NEW_QUARTERS: usize = 3;
 /// The part of the memory for workers that merge runs.
 const MERGING_SHARE: usize = 8;
 /// What a crash may cost. To publish more often would make runs small, and wait for the disk.
@@ -146,6 +154,8 @@ impl Shares {
             wide_rows_min: 2 * (memory / parts.new / key_bytes) as u64,
             narrow_levels_max: NARROW_LEVELS_MAX,
             found_keys: (memory / 64 / threads / key_bytes).max(256),
+            assumed_keys: memory / ASSUMED_SHARE / key_bytes,
+            new_quarters: NEW_QUARTERS,
             readers_max: readers.max().max(4),
             merging_max: (memory / MERGING_SHARE / merger_bytes).max(1),
             // Others may begin to write meanwhile, while what they wrote before is still on its way.

@@ -6,6 +6,7 @@
 //!
 //! Where the graph is wide, what is new is written, and published. But the last of the doubtful states, which are still in memory, need not be.
 
+use super::assumed::Settling;
 use super::reading::Reading;
 use super::visited::{Bounds, Candidates, Files, Visited};
 use super::worker::Worker;
@@ -13,6 +14,7 @@ use super::{Search, Shared};
 use crate::SearchError;
 use lariat_storage::stream::{Merge, RowStream, SliceStream, Subtract, write_all};
 use lariat_storage::{Key, ReservedVec, Run, RunPart, StorageError, splitters};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Short passes before one that publishes.
 const SHORT_PASSES_MAX: u32 = 12;
@@ -25,16 +27,46 @@ const BUFFERS_ENOUGH: usize = 4;
 const BLOCKS_FEW: u64 = 128;
 
 /// What a short pass finds in a range.
-enum Found<'b, K: Key> {
+pub(super) enum Found<'b, K: Key> {
     InMemory(ReservedVec<'b, K>),
     /// It was too much, or the graph is wide here.
     OnDisk(Run<'b, K>),
 }
 
 /// Sorted states of all workers that are in memory only.
-struct Buffers<'m, K> {
-    new: Vec<&'m [K]>,
-    doubtful: Vec<&'m [K]>,
+pub(super) struct Buffers<'m, K> {
+    pub(super) new: Vec<&'m [K]>,
+    pub(super) doubtful: Vec<&'m [K]>,
+    /// Those of the new ones that were assumed to be new.
+    pub(super) assumed: &'m [K],
+}
+
+impl<K: Key> Found<'_, K> {
+    fn len(&self) -> usize {
+        match self {
+            Self::InMemory(keys) => keys.len(),
+            Self::OnDisk(run) => usize::try_from(run.rows()).unwrap_or(usize::MAX),
+        }
+    }
+}
+
+impl<'m, K: Key> Buffers<'m, K> {
+    /// Buffers that were sorted.
+    pub(super) fn of(workers: &'m [Worker<'_, '_, K>], assumed: &'m [K]) -> Self {
+        let new = workers.iter().flat_map(Worker::sorted_new).collect();
+        let doubtful = workers.iter().map(Worker::doubtful_in_memory).collect();
+        Self { new, doubtful, assumed }
+    }
+}
+
+/// What a comparison says.
+pub(super) struct Compared<'b, K: Key> {
+    /// New states that were not assumed to be new.
+    pub(super) found: Vec<Found<'b, K>>,
+    /// Those that were and had been met, in increasing order.
+    pub(super) wrong: Vec<ReservedVec<'b, K>>,
+    /// How many states were compared with what is on disk.
+    pub(super) n_compared: usize,
 }
 
 impl<'s, K: Key> Search<'s, K> {
@@ -50,35 +82,48 @@ impl<'s, K: Key> Search<'s, K> {
         {
             return Ok(false);
         }
+        drop(visited);
+        if self.assume(workers)? {
+            return Ok(true);
+        }
+        visited = shared.visited();
         let Some(reading) = shared.reading_of_short_pass(&visited) else { return Ok(false) };
-        if !visited.is_wide && visited.waits_for_blocks(reading, n_doubtful(workers, &visited)) {
+        let waits = || visited.waits_for_blocks(reading, n_doubtful(workers, &visited));
+        if !visited.is_wide && !shared.is_assuming() && waits() {
             return Ok(false);
         }
         shared.context.begin_phase("check");
         self.sort_buffers(workers)?;
-        let new = workers.iter().flat_map(Worker::sorted_new).collect();
-        let doubtful = workers.iter().map(Worker::doubtful_in_memory).collect();
+        let mut assumed = self.assumed.borrow_mut();
+        let buffers = Buffers::of(workers, assumed.sorted());
         visited.passes.add(shared.files.n_runs());
         // Where the graph is wide, there is no room for them.
         let found_keys = if visited.is_wide { 0 } else { shared.shares.found_keys };
-        let found = visited.find_new(&shared.files, &Buffers { new, doubtful }, found_keys, reading)?;
+        let n_assumed = buffers.assumed.len();
+        let Compared { found, wrong, n_compared } =
+            visited.find_new(&shared.files, &buffers, true, found_keys, reading)?;
         self.short_passes.set(self.short_passes.get() + 1);
         let doubtful = std::mem::take(&mut visited.doubtful);
         visited.forget(&shared.files, doubtful)?;
+        drop(visited);
         workers.iter_mut().for_each(Worker::forget_doubtful);
+        let n_found: usize = found.iter().map(Found::len).sum();
+        let n_wrong: usize = wrong.iter().map(|wrong| wrong.len()).sum();
+        assumed.learn(n_compared, n_found + n_assumed - n_wrong);
+        drop(assumed);
+        self.settled(workers, &wrong)?;
+        visited = shared.visited();
         let mut n_new = 0;
         for found in found {
+            n_new += found.len() as u64;
             match found {
                 Found::InMemory(keys) => {
-                    n_new += keys.len() as u64;
-                    let of_each = keys.len().div_ceil(workers.len()).max(1);
                     // A worker whose buffer is full writes a run.
                     drop(visited);
-                    keys.chunks(of_each).zip(&mut *workers).try_for_each(|(keys, worker)| worker.adopt(keys))?;
+                    self.deal(&keys, workers)?;
                     visited = shared.visited();
                 }
                 Found::OnDisk(run) => {
-                    n_new += run.rows();
                     visited.waiting.push(run.clone());
                     shared.frontier.push(run);
                 }
@@ -101,7 +146,7 @@ impl<'s, K: Key> Search<'s, K> {
     }
 
     /// Sorts what workers have in memory, at the same time if it is much.
-    fn sort_buffers(&self, workers: &mut [Worker<'_, 's, K>]) -> Result<(), SearchError> {
+    pub(super) fn sort_buffers(&self, workers: &mut [Worker<'_, 's, K>]) -> Result<(), SearchError> {
         if workers.iter().map(Worker::n_in_memory).sum::<usize>() < KEYS_TO_SHARE {
             workers.iter_mut().for_each(Worker::sort_buffers);
             return Ok(());
@@ -116,7 +161,7 @@ impl<'s, K: Key> Search<'s, K> {
 impl<'s, K: Key> Shared<'s, K> {
     /// How all runs can be read while the buffers keep their memory; none if they cannot, or a pass is due that writes. Where more is
     /// doubtful than fits into memory, such a pass is worth its price if it reads with more threads.
-    fn reading_of_short_pass(&self, visited: &Visited<'s, K>) -> Option<Reading> {
+    pub(super) fn reading_of_short_pass(&self, visited: &Visited<'s, K>) -> Option<Reading> {
         let readers = &self.shares.readers;
         let runs = || visited.expanded.iter().chain(&visited.doubtful);
         let n_small = runs().filter(|run| run.blocks() <= 1).count();
@@ -148,37 +193,87 @@ impl<'b, K: Key> Visited<'b, K> {
         reading.buffers < BUFFERS_ENOUGH && n_blocks > BLOCKS_FEW
     }
 
-    fn find_new(
+    /// What of the buffers is new: their doubtful states, and those on disk if it is said so, and the assumed ones.
+    pub(super) fn find_new(
         &self,
         files: &Files<'b>,
         buffers: &Buffers<'_, K>,
+        with_doubtful_runs: bool,
         keys_max: usize,
         Reading { threads, buffers: blocks }: Reading,
-    ) -> Result<Vec<Found<'b, K>>, SearchError> {
-        let on_disk = self.doubtful.iter().map(Run::rows).sum::<u64>();
-        let n_doubtful = buffers.doubtful.iter().fold(on_disk, |n, keys| n + keys.len() as u64);
+    ) -> Result<Compared<'b, K>, SearchError> {
+        let doubtful_runs = if with_doubtful_runs { self.doubtful.as_slice() } else { &[] };
+        let on_disk = doubtful_runs.iter().map(Run::rows).sum::<u64>();
+        let in_memory = || buffers.doubtful.iter().copied().chain([buffers.assumed]);
+        let n_candidates = in_memory().fold(on_disk, |n, keys| n + keys.len() as u64);
         let group_rows = files.options.group_rows as u64;
         // A group of rows is read if a candidate falls into it.
         let groups_read = |part: &RunPart<K>| {
-            let candidates = buffers.doubtful.iter().map(|keys| within(keys, part.bounds).len() as u64);
+            let candidates = in_memory().map(|keys| within(keys, part.bounds).len() as u64);
             let n = candidates.fold(on_disk, u64::saturating_add);
             n.min(part.rows / group_rows + 1)
         };
         let splitters = splitters(&self.expanded, threads, groups_read);
-        files.in_ranges_between(&splitters, |bounds| {
-            let on_disk: Candidates<'_, K> = Box::new(files.merged(&self.doubtful, bounds, blocks)?);
-            let in_memory = buffers.doubtful.iter().map(|keys| slice(keys, bounds));
-            let all: Vec<_> = std::iter::once(on_disk).chain(in_memory).collect();
-            let unit: fn((), ()) = |(), ()| ();
-            let mut left: Candidates<'_, K> = Box::new(Merge::new(all, unit, files.merge_rows, files.budget)?);
-            for keys in &buffers.new {
-                let step = Subtract::<K, (), (), _, _>::new(left, slice(keys, bounds), files.merge_rows, files.budget)?;
-                left = Box::new(step);
+        let n_compared = AtomicUsize::new(0);
+        let ranges = files.in_ranges_between(&splitters, |bounds| {
+            let mut left = files.not_in_memory(doubtful_runs, buffers, bounds, blocks)?;
+            let assumed = within(buffers.assumed, bounds);
+            if !assumed.is_empty() {
+                left = Box::new(Merge::new([left, slice(assumed, bounds)], unit, files.merge_rows, files.budget)?);
             }
-            files.collect(files.without(left, n_doubtful, &self.expanded, bounds, blocks)?, keys_max)
+            let counted: Candidates<'_, K> = Box::new(Counted { stream: left, n: &n_compared });
+            let new = files.without(counted, n_candidates, &self.expanded, bounds, blocks)?;
+            let mut settling = Settling::new(new, assumed, files.budget);
+            let found = files.collect(&mut settling, keys_max)?;
+            Ok((found, settling.wrong))
+        })?;
+        let (found, wrong) = ranges.into_iter().unzip();
+        Ok(Compared { found, wrong, n_compared: n_compared.into_inner() })
+    }
+
+    /// What of the doubtful states in buffers is not among the new ones there.
+    pub(super) fn find_not_in_memory(
+        &self,
+        files: &Files<'b>,
+        buffers: &Buffers<'_, K>,
+        n_doubtful: usize,
+    ) -> Result<Vec<ReservedVec<'b, K>>, SearchError> {
+        let threads = if n_doubtful >= KEYS_TO_SHARE { files.readers.threads } else { 1 };
+        let splitters = splitters(&self.expanded, threads, |part| part.rows);
+        files.in_ranges_between(&splitters, |bounds| {
+            let mut new = files.not_in_memory(&[], buffers, bounds, 1)?;
+            let mut found = ReservedVec::new(files.budget);
+            loop {
+                let (keys, _) = new.batch()?;
+                let n = keys.len();
+                if n == 0 {
+                    return Ok(found);
+                }
+                found.extend_from_slice(keys)?;
+                new.consume(n);
+            }
         })
     }
 }
+
+/// A stream whose states are counted.
+struct Counted<'c, S> {
+    stream: S,
+    n: &'c AtomicUsize,
+}
+
+impl<K: Key, S: RowStream<K, ()>> RowStream<K, ()> for Counted<'_, S> {
+    fn batch(&mut self) -> Result<(&[K], &[()]), StorageError> {
+        self.stream.batch()
+    }
+
+    fn consume(&mut self, n: usize) {
+        self.n.fetch_add(n, Ordering::Relaxed);
+        self.stream.consume(n);
+    }
+}
+
+fn unit((): (), (): ()) {}
 
 /// Sorted keys within bounds.
 fn within<K: Key>(keys: &[K], (from, to): Bounds<K>) -> &[K] {
@@ -192,8 +287,31 @@ fn slice<K: Key>(keys: &[K], bounds: Bounds<K>) -> Candidates<'_, K> {
 }
 
 impl<'b> Files<'b> {
+    /// Doubtful states, of runs and buffers, that are not among the new ones in buffers.
+    fn not_in_memory<'r, K: Key>(
+        &'r self,
+        doubtful_runs: &[Run<'b, K>],
+        buffers: &Buffers<'r, K>,
+        bounds: Bounds<K>,
+        blocks: usize,
+    ) -> Result<Candidates<'r, K>, StorageError> {
+        let on_disk: Candidates<'r, K> = Box::new(self.merged(doubtful_runs, bounds, blocks)?);
+        let in_memory = buffers.doubtful.iter().map(|keys| slice(keys, bounds));
+        let all: Vec<_> = std::iter::once(on_disk).chain(in_memory).collect();
+        let mut left: Candidates<'r, K> = Box::new(Merge::new(all, unit, self.merge_rows, self.budget)?);
+        for keys in &buffers.new {
+            let step = Subtract::<K, (), (), _, _>::new(left, slice(keys, bounds), self.merge_rows, self.budget)?;
+            left = Box::new(step);
+        }
+        Ok(left)
+    }
+
     /// Reads a stream into memory, or writes it to a run if it is long.
-    fn collect<K: Key>(&self, mut stream: Candidates<'_, K>, keys_max: usize) -> Result<Found<'b, K>, StorageError> {
+    fn collect<K: Key>(
+        &self,
+        stream: &mut impl RowStream<K, ()>,
+        keys_max: usize,
+    ) -> Result<Found<'b, K>, StorageError> {
         let mut found = ReservedVec::new(self.budget);
         loop {
             let (keys, _) = stream.batch()?;
@@ -209,7 +327,7 @@ impl<'b> Files<'b> {
         }
         let mut writer = self.begin()?;
         write_all(&mut SliceStream::of_keys(&found), &mut writer)?;
-        write_all(&mut stream, &mut writer)?;
+        write_all(stream, &mut writer)?;
         writer.finish().map(Found::OnDisk)
     }
 }

@@ -36,6 +36,8 @@ fn tiny_shares(random: &mut Random, row_bytes: usize) -> Shares {
         writers_bytes: random.below(1 << 10) as u64,
         merger_bytes: if random.below(4) == 0 { u64::MAX } else { 0 },
         found_keys: random.below(60),
+        assumed_keys: random.below(200),
+        new_quarters: random.below(4),
         kept_bytes: random.below(1 << 17) as u64,
         merge_rows: 1 + random.below(40),
         doubtful_bytes_min: random.below(100_000) as u64,
@@ -81,13 +83,22 @@ fn counts_agree_whatever_the_shares_are() {
     }
 }
 
-/// Counts how often a filter is made again.
-struct FiltersMade(AtomicU64);
+/// Counts how often a phase begins.
+struct PhasesBegun {
+    name: &'static str,
+    n: AtomicU64,
+}
 
-impl lariat_base::Observer for FiltersMade {
+impl PhasesBegun {
+    fn new(name: &'static str) -> Self {
+        Self { name, n: AtomicU64::new(0) }
+    }
+}
+
+impl lariat_base::Observer for PhasesBegun {
     fn event(&self, event: &lariat_base::Event) {
-        if matches!(event, lariat_base::Event::Phase("filter")) {
-            self.0.fetch_add(1, Ordering::Relaxed);
+        if matches!(event, lariat_base::Event::Phase(name) if *name == self.name) {
+            self.n.fetch_add(1, Ordering::Relaxed);
         }
     }
 }
@@ -95,7 +106,7 @@ impl lariat_base::Observer for FiltersMade {
 /// The search goes on without a filter where the graph is wide, and makes another one where it is not any more.
 #[test]
 fn counts_agree_where_the_graph_becomes_wide_and_narrow() {
-    let made = FiltersMade(AtomicU64::new(0));
+    let made = PhasesBegun::new("filter");
     for seed in 0..300 {
         let graph = RandomGraph::new(seed, 4_000);
         let reference = ExplicitGraph::explore(&graph, usize::MAX).unwrap();
@@ -110,8 +121,70 @@ fn counts_agree_where_the_graph_becomes_wide_and_narrow() {
         check(&graph, &reference, &found, &format!("seed {seed}, {threads} threads"));
         assert_eq!(budget.used(), 0, "all memory is given back");
     }
-    let made = made.0.load(Ordering::Relaxed);
+    let made = made.n.into_inner();
     assert!(made > 50, "{made} filters were made again");
+}
+
+/// Counts the phases in which states are assumed to be new, and has most of the memory whenever some are compared.
+struct Assuming<'a> {
+    n: &'a AtomicU64,
+    budget: &'a MemoryBudget,
+    hoards: bool,
+    hoarded: Mutex<u64>,
+}
+
+impl lariat_base::Observer for Assuming<'_> {
+    fn event(&self, event: &lariat_base::Event) {
+        if let lariat_base::Event::Phase(name) = event {
+            let mut hoarded = self.hoarded.lock().unwrap();
+            self.budget.release(std::mem::take(&mut *hoarded));
+            let hoard = self.budget.left().saturating_sub(1 << 19);
+            if self.hoards && *name == "check" && self.budget.reserve(hoard).is_ok() {
+                *hoarded = hoard;
+            }
+            self.n.fetch_add(u64::from(*name == "assume"), Ordering::Relaxed);
+        }
+    }
+}
+
+/// The search goes on with states that may have been met before, rightly and wrongly. Where they cannot be compared in time, they are doubtful again.
+#[test]
+fn counts_agree_where_states_are_assumed_to_be_new() {
+    let n = AtomicU64::new(0);
+    for seed in 0..300 {
+        let graph = match seed % 4 {
+            0 => RandomGraph::chain(2_000 + 10 * seed as u32),
+            1 => RandomGraph::new(seed, 1_000),
+            2 => RandomGraph::new(seed, 10_000),
+            _ => RandomGraph::new(seed, 40_000),
+        };
+        let reference = ExplicitGraph::explore(&graph, usize::MAX).unwrap();
+        let mut random = Random::new(seed);
+        let tiny = tiny_shares(&mut random, graph.row_bytes());
+        let times = if seed % 4 == 3 { 10 } else { 1 };
+        let shares = Shares {
+            new_keys: times * (20 + random.below(600)),
+            doubtful_keys: times * (10 + random.below(300)),
+            assumed_keys: times * (100 + random.below(1_000)),
+            new_quarters: random.below(2),
+            wide_rows_min: u64::MAX,
+            first_states: 0,
+            doubtful_bytes_min: 1 << 20,
+            readers: Readers { step_bytes: 1 << 18, ..tiny.readers },
+            readers_max: 100,
+            ..tiny
+        };
+        let (budget, stop) = (MemoryBudget::new(64 << 20), StopSignal::new(None));
+        let disk = FaultyDisk::new(FaultPlan::default());
+        let observer = &Assuming { n: &n, budget: &budget, hoards: seed % 3 == 0, hoarded: Mutex::new(0) };
+        let threads = 1 + random.below(3);
+        let context = Context { budget: &budget, stop: &stop, observer, threads, disk: Some(&disk), labels: &[] };
+        let found = explore_within(&graph, &[], Extent::Everything, &context, Some(shares)).unwrap();
+        check(&graph, &reference, &found, &format!("seed {seed}, {threads} threads"));
+        assert_eq!(budget.used(), *observer.hoarded.lock().unwrap(), "all memory is given back");
+    }
+    let n = n.into_inner();
+    assert!(n > 10_000, "{n} times");
 }
 
 /// Graphs in which threads leave work to each other while passes come at any time.

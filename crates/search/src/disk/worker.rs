@@ -6,7 +6,7 @@ use super::garbage::remove_runs;
 use crate::SearchError;
 use crate::expansion::{BATCH_ROWS, batch_edges};
 use lariat_graph::{Edges, Expander, RowBuffer, Rows};
-use lariat_storage::sort::{drop_duplicates, sort_rows};
+use lariat_storage::sort::{drop_duplicates, merge_rows, sort_rows};
 use lariat_storage::{EndingRun, Key, KeyCache, ReservedVec, RowFilter, StorageError, hash_row};
 use std::sync::Arc;
 
@@ -36,6 +36,8 @@ pub(super) struct Worker<'w, 's, K: Key> {
     n_expanded: usize,
     /// Where stretches of them end that are sorted, from the first on.
     sorted_ends: Vec<usize>,
+    /// States that it was given while its buffer of new ones was full, and are doubtful.
+    delayed: Vec<K>,
     doubtful: ReservedVec<'w, K>,
     /// How many of them there may be.
     doubtful_max: usize,
@@ -62,6 +64,7 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
             new: ReservedVec::new(budget),
             n_expanded: 0,
             sorted_ends: Vec::new(),
+            delayed: Vec::new(),
             doubtful: ReservedVec::new(budget),
             doubtful_max: 0,
             ending: None,
@@ -122,15 +125,31 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
 
     /// Sorts the states that are not on disk; none of them waits. Where it comes soon after the last time, only what is new since then is sorted.
     pub(super) fn sort_buffers(&mut self) {
-        if self.sorted_ends.len() >= STRETCHES_MAX {
-            self.sorted_ends.clear();
+        self.sort_doubtful();
+        let are_many = self.sorted_ends.len() >= STRETCHES_MAX;
+        if are_many {
+            self.sorted_ends.truncate(1);
         }
         let sorted = self.sorted_ends.last().copied().unwrap_or(0);
         if sorted < self.new.len() {
             sort_rows(&mut self.new[sorted..]);
             self.sorted_ends.push(self.new.len());
         }
-        self.sort_doubtful();
+        if are_many {
+            self.join_stretches();
+        }
+    }
+
+    /// Makes one of two stretches, if there is room to merge them behind what is doubtful.
+    fn join_stretches(&mut self) {
+        let [first, end] = self.sorted_ends[..] else { return };
+        let n_doubtful = self.doubtful.len();
+        let has_room = n_doubtful + (end - first) <= self.doubtful.capacity();
+        if has_room && self.doubtful.extend_from_slice(&self.new[first..end]).is_ok() {
+            merge_rows(&mut self.new[..end], first, &self.doubtful[n_doubtful..]);
+            self.doubtful.truncate(n_doubtful);
+            self.sorted_ends = vec![end];
+        }
     }
 
     /// What was found new and is not on disk, in sorted stretches.
@@ -245,8 +264,74 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
 
     /// Takes states that another worker found into its own buffer.
     pub(super) fn adopt(&mut self, keys: &[K]) -> Result<(), SearchError> {
-        keys.iter().try_for_each(|key| self.push_new(*key))?;
+        for key in keys {
+            if !self.push_new(*key)? {
+                self.delayed.push(*key);
+            }
+        }
         self.end_writing()
+    }
+
+    /// How many new states its buffer has room for.
+    pub(super) fn room(&self) -> usize {
+        self.shared.shares.new_keys - self.new.len()
+    }
+
+    /// New states that it was given and had no room for.
+    pub(super) fn take_delayed(&mut self) -> Vec<K> {
+        std::mem::take(&mut self.delayed)
+    }
+
+    /// Takes states out of the buffer of new ones that are not new, each in one of some sorted lists, and what they counted if they were expanded.
+    pub(super) fn take_back(&mut self, wrong: &[ReservedVec<'_, K>]) -> Result<(), SearchError> {
+        let is_wrong = |key: &K| wrong.iter().any(|keys| keys.binary_search(key).is_ok());
+        let (mut n_kept, mut n_expanded, mut n_ends) = (0, 0, 0);
+        self.taken.clear();
+        for i in 0..self.new.len() {
+            let key = self.new[i];
+            if !is_wrong(&key) {
+                self.new[n_kept] = key;
+                n_kept += 1;
+            } else if i < self.n_expanded {
+                self.taken.push(key).map_err(StorageError::from)?;
+                if self.taken.len() == BATCH_ROWS {
+                    self.uncount_taken()?;
+                }
+            }
+            if i + 1 == self.n_expanded {
+                n_expanded = n_kept;
+            }
+            while self.sorted_ends.get(n_ends) == Some(&(i + 1)) {
+                self.sorted_ends[n_ends] = n_kept;
+                n_ends += 1;
+            }
+        }
+        self.new.truncate(n_kept);
+        self.n_expanded = n_expanded;
+        self.sorted_ends.retain(|end| *end > 0);
+        self.sorted_ends.dedup();
+        self.uncount_taken()
+    }
+
+    /// Takes back what states counted.
+    fn uncount_taken(&mut self) -> Result<(), SearchError> {
+        let width = self.shared.graph.row_bytes();
+        let mut rows = RowBuffer::new(width);
+        let mut row = vec![0; width];
+        for key in self.taken.iter() {
+            key.write_row(&mut row);
+            rows.push(&row);
+        }
+        self.taken.clear();
+        let mut rest = rows.as_rows();
+        while !rest.is_empty() {
+            self.edges.clear();
+            self.expander.expand(rest, &mut self.edges)?;
+            let (rows, others) = rest.split_at(self.edges.n_sources());
+            self.shared.tally.uncount_expanded(rows, &self.edges, &vec![1; rows.len()]);
+            rest = others;
+        }
+        Ok(())
     }
 
     /// Leaves half of the states that wait to a worker that has nothing to do.
@@ -346,8 +431,7 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
             if filter.meet(hash) {
                 self.push_doubtful(key)?;
             } else {
-                n_new += 1;
-                self.push_new(key)?;
+                n_new += u64::from(self.push_new(key)?);
             }
         }
         self.shared.tally.add_states(n_new);
@@ -355,7 +439,7 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
     }
 
     #[inline(always)]
-    fn push_doubtful(&mut self, key: K) -> Result<(), SearchError> {
+    pub(super) fn push_doubtful(&mut self, key: K) -> Result<(), SearchError> {
         if self.doubtful.len() == self.doubtful_max {
             self.make_room_for_doubtful()?;
         }
@@ -375,12 +459,25 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
         self.doubtful.truncate(n);
     }
 
+    /// Whether there was room for it.
     #[inline(always)]
-    fn push_new(&mut self, key: K) -> Result<(), SearchError> {
+    fn push_new(&mut self, key: K) -> Result<bool, SearchError> {
         if self.new.len() == self.shared.shares.new_keys {
+            if self.shared.is_assuming() {
+                return self.delay(key);
+            }
             self.make_room()?;
         }
-        Ok(self.new.push(key).map_err(lariat_storage::StorageError::from)?)
+        self.new.push(key).map_err(StorageError::from)?;
+        Ok(true)
+    }
+
+    /// The buffer cannot be written before what is assumed was compared: the state is doubtful until then.
+    #[cold]
+    fn delay(&mut self, key: K) -> Result<bool, SearchError> {
+        self.shared.frontier.pause();
+        self.push_doubtful(key)?;
+        Ok(false)
     }
 
     /// Writes out what was expanded if that is the larger part of the buffer; else the half of the others that is expanded last.
@@ -394,12 +491,23 @@ impl<'w, 's: 'w, K: Key> Worker<'w, 's, K> {
         }
     }
 
+    /// Writes out what was expanded, if it takes most of the buffer.
+    pub(super) fn write_much_expanded(&mut self) -> Result<(), SearchError> {
+        if self.room() < self.shared.shares.new_keys / 2 {
+            self.write_expanded()?;
+        }
+        self.end_writing()
+    }
+
     fn write_expanded(&mut self) -> Result<(), SearchError> {
         let n = self.n_expanded;
         if n == 0 {
             return Ok(());
         }
-        sort_rows(&mut self.new[..n]);
+        // It may have been sorted to be compared.
+        if self.sorted_ends != [n] {
+            sort_rows(&mut self.new[..n]);
+        }
         self.end_writing()?;
         self.ending = Some((Written::Expanded, self.shared.files.write(&self.new[..n])?));
         self.new.copy_within(n.., 0);
