@@ -10,14 +10,16 @@ use lariat_bench::table::{Column, Table};
 use lariat_bench::temporary::TemporaryFolder;
 use lariat_bench::{child, data, lariat};
 use serde_json::Value;
+use std::cell::Cell;
 use std::ffi::OsString;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Explore models by every search for states, and print what each takes.
 ///
 /// The searches on disk get a part of the memory that `ram` took on the same model, at least 16 MiB, and run in a memory control group of that and 32 MiB, so that
-/// the page cache does not help them. With --plot the table is drawn, too: bars of time, divided into making successors, finding duplicates, and waiting for the disk.
+/// the page cache does not help them. Exit codes: 0 all count the same, 1 some do not, 2 something failed. With --plot the table is drawn, too: bars of time, divided into making successors, finding duplicates, and waiting for the disk.
 #[derive(Parser)]
 #[command(name = "reachability")]
 struct Options {
@@ -25,7 +27,7 @@ struct Options {
     #[arg(default_values = ["peterson.4", "szymanski.4", "at.4", "bakery.5", "elevator2.3", "fischer.6", "sorter.4", "models/hanoi.mdve:N=15"])]
     models: Vec<String>,
 
-    /// Larger models, too: bakery.7, anderson.3, mcs.5 and peterson.5
+    /// Larger models, too: bakery.7, anderson.3, mcs.5, peterson.5 and a Tower of Hanoi with 17 discs
     #[arg(long)]
     all: bool,
 
@@ -62,12 +64,15 @@ struct Options {
     lariat: Option<PathBuf>,
 }
 
-const LARGE: [&str; 4] = ["bakery.7", "anderson.3", "mcs.5", "peterson.5"];
+const LARGE: [&str; 5] = ["bakery.7", "anderson.3", "mcs.5", "peterson.5", "models/hanoi.mdve:N=17"];
 const MEMORY_MIN: u64 = 16 << 20;
 /// What a process may take beside its budget.
 const BESIDE_BUDGET: u64 = 32 << 20;
 /// Graphs with more levels are deep.
 const LEVELS_DEEP: u64 = 200;
+/// Numbers of states that are about 10^7, and about 10^8.
+const TEN_MILLION: Range<u64> = 5_000_000..30_000_000;
+const HUNDRED_MILLION: Range<u64> = 60_000_000..300_000_000;
 /// Phases in which successors are made; duplicates are found in the others, and on the way.
 const GENERATION: [&str; 3] = ["explore", "expand", "search"];
 
@@ -89,7 +94,7 @@ fn main() -> ExitCode {
         return code;
     }
     match compare(&Options::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(message) => {
             eprintln!("reachability: {message}");
             ExitCode::from(2)
@@ -97,7 +102,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn compare(options: &Options) -> Result<(), String> {
+fn compare(options: &Options) -> Result<ExitCode, String> {
     if let Some(unknown) = options.only.iter().find(|only| !SEARCHES.iter().any(|(name, _)| name == only)) {
         let names = SEARCHES.map(|(name, _)| name).join(", ");
         return Err(format!("--only {unknown}: there is no such search; there are: {names}"));
@@ -114,6 +119,7 @@ fn compare(options: &Options) -> Result<(), String> {
                 false
             }
         },
+        is_wrong: Cell::new(false),
     };
     let large = LARGE.map(str::to_owned);
     let models = options.models.iter().chain(if options.all { large.iter() } else { [].iter() });
@@ -123,7 +129,8 @@ fn compare(options: &Options) -> Result<(), String> {
     }
     sum_up(&measured);
     let bars: Vec<Bar> = measured.iter().map(|measured| measured.bar.clone()).collect();
-    options.plot.as_ref().map_or(Ok(()), |file| bars::draw(file, &bars))
+    options.plot.as_ref().map_or(Ok(()), |file| bars::draw(file, &bars))?;
+    Ok(if bench.is_wrong.get() { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
 const COLUMNS: [(&str, usize); 14] = [
@@ -148,6 +155,7 @@ struct Measured {
     bar: Bar,
     /// Of the graph; known from `ram`.
     levels: u64,
+    states: u64,
     stored: f64,
     peak: f64,
 }
@@ -158,6 +166,8 @@ struct Bench<'b> {
     program: PathBuf,
     table: Table,
     is_grouped: bool,
+    /// Whether some search counted otherwise than `ram`.
+    is_wrong: Cell<bool>,
 }
 
 impl Bench<'_> {
@@ -250,8 +260,10 @@ impl Bench<'_> {
                 }
             };
             let ram = of_ram.get_or_insert_with(|| found.clone());
-            if search != "ram" && is_complete(&found) && is_complete(ram) && found["states"] != ram["states"] {
+            let counts = |found: &Value| ["states", "transitions", "deadlocks"].map(|name| number(&found[name]));
+            if is_complete(&found) && is_complete(ram) && counts(&found) != counts(ram) {
                 self.table.remark(&format!("WRONG: {search} and ram do not count the same"));
+                self.is_wrong.set(true);
             }
             levels = levels.max(number(&found["levels"]));
             let parts = self.parts(&found);
@@ -261,7 +273,8 @@ impl Bench<'_> {
                 let of_state = |bytes: &Value| number(bytes) as f64 / number(&found["states"]).max(1) as f64;
                 let (stored, peak) = (of_state(&found["disk"]["stored"]), of_state(&found["disk"]["peak"]));
                 let bar = Bar { model: model.to_owned(), search, seconds: seconds(&found), of_ram, parts };
-                measured.push(Measured { bar, levels, stored, peak });
+                let states = number(&found["states"]);
+                measured.push(Measured { bar, levels, states, stored, peak });
             }
         }
         measured
@@ -333,6 +346,16 @@ fn sum_up(measured: &[Measured]) {
             let most = some().map(|measured| measured.bar.of_ram).fold(0.0, f64::max);
             println!("disk takes {mean:.2} times the seconds of ram in the geometric mean, {most:.2} at most ({what})");
         }
+    }
+    let of_state = |states: &Range<u64>| {
+        let some = disk.iter().filter(|measured| states.contains(&measured.states));
+        geometric_mean(some.map(|measured| measured.bar.seconds * 1e9 / measured.states as f64))
+    };
+    if let (Some(fewer), Some(more)) = (of_state(&TEN_MILLION), of_state(&HUNDRED_MILLION)) {
+        let times = more / fewer;
+        println!(
+            "disk takes {fewer:.0} ns a state at about 10^7 states and {more:.0} at about 10^8, {times:.2} times that, in the geometric means"
+        );
     }
     if let (Some(stored), Some(peak)) = (
         geometric_mean(disk.iter().map(|measured| measured.stored)),

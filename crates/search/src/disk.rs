@@ -14,7 +14,7 @@
 //! ```
 //!
 //! While what is doubtful fits into memory, a pass is *short*: nothing is written, and what it finds stays in memory. Graphs that are deep
-//! and narrow need many passes, and most of them are short.
+//! and narrow need many passes, and most of them are short. Where nearly all that passes compare turns out to be new, it is expanded before it is compared; see `assumed.rs`.
 //!
 //! Where very many states wait, all of their successors are doubtful, and the memory of the filter is the buffers'; see `wide.rs`.
 //!

@@ -3,12 +3,13 @@
 //! Rows lie in a ring in the order in which they came. They are found through chains of rows whose hashes lead to the same bucket.
 //!
 //! # Cost
-//! A row, and 8 bytes; all of it is taken when the table is made.
+//! A row, and 8 bytes; all of it is taken from the budget when the table is made, and from the system when it is used.
 
 use crate::{ReservedVec, StorageError, hash_row};
 use lariat_base::MemoryBudget;
 
-const NOTHING: u32 = u32::MAX;
+/// What no row has for its number: its place and one more.
+const NOTHING: u32 = 0;
 /// What a row takes beside itself: its link, and its share of the buckets.
 const BESIDE_BYTES: usize = 8;
 
@@ -27,20 +28,16 @@ pub struct RecentTable<'b> {
 impl<'b> RecentTable<'b> {
     /// An empty set that takes about `memory_bytes`, or what a few rows need.
     pub fn new(row_bytes: usize, memory_bytes: usize, budget: &'b MemoryBudget) -> Result<Self, StorageError> {
-        let capacity = (memory_bytes / (row_bytes + BESIDE_BYTES)).clamp(2, NOTHING as usize / 2);
-        let mut table = Self {
+        let capacity = (memory_bytes / (row_bytes + BESIDE_BYTES)).clamp(2, u32::MAX as usize / 2);
+        Ok(Self {
             row_bytes,
             capacity,
-            rows: ReservedVec::new(budget),
-            links: ReservedVec::new(budget),
-            buckets: ReservedVec::new(budget),
+            rows: ReservedVec::of_zeros(capacity * row_bytes, budget)?,
+            links: ReservedVec::of_zeros(capacity, budget)?,
+            buckets: ReservedVec::of_zeros(capacity, budget)?,
             first: 0,
             len: 0,
-        };
-        table.rows.resize(capacity * row_bytes, 0)?;
-        table.links.resize(capacity, NOTHING)?;
-        table.buckets.resize(capacity, NOTHING)?;
-        Ok(table)
+        })
     }
 
     /// How many rows there are.
@@ -67,12 +64,13 @@ impl<'b> RecentTable<'b> {
     }
 
     fn find(&self, hash: u64, row: &[u8]) -> Option<usize> {
-        let mut place = self.buckets[self.bucket(hash)];
-        while place != NOTHING {
-            if self.row(place as usize) == row {
-                return Some(place as usize);
+        let mut number = self.buckets[self.bucket(hash)];
+        while number != NOTHING {
+            let place = number as usize - 1;
+            if self.row(place) == row {
+                return Some(place);
             }
-            place = self.links[place as usize];
+            number = self.links[place];
         }
         None
     }
@@ -90,7 +88,7 @@ impl<'b> RecentTable<'b> {
         self.rows[at..at + self.row_bytes].copy_from_slice(row);
         let bucket = self.bucket(hash);
         self.links[place] = self.buckets[bucket];
-        self.buckets[bucket] = place as u32;
+        self.buckets[bucket] = place as u32 + 1;
         self.len += 1;
     }
 
@@ -105,16 +103,16 @@ impl<'b> RecentTable<'b> {
             let place = self.first;
             see(self.row(place))?;
             let bucket = self.bucket(hash_row(self.row(place)));
-            let mut link = self.buckets[bucket];
-            if link == place as u32 {
+            let mut number = self.buckets[bucket];
+            if number == place as u32 + 1 {
                 self.buckets[bucket] = self.links[place];
             } else {
                 // The oldest row is the last one of its chain.
-                while link != NOTHING && self.links[link as usize] != place as u32 {
-                    link = self.links[link as usize];
+                while number != NOTHING && self.links[number as usize - 1] != place as u32 + 1 {
+                    number = self.links[number as usize - 1];
                 }
-                if link != NOTHING {
-                    self.links[link as usize] = self.links[place];
+                if number != NOTHING {
+                    self.links[number as usize - 1] = self.links[place];
                 }
             }
             self.first = (self.first + 1) % self.capacity;

@@ -100,6 +100,14 @@ impl<'b, T> ReservedVec<'b, T> {
     }
 }
 
+impl<'b, T: Copy + From<u8>> ReservedVec<'b, T> {
+    /// So many numbers that are zero. What was not written to takes no memory of the system.
+    pub fn of_zeros(n: usize, budget: &'b MemoryBudget) -> Result<Self, BudgetExceeded> {
+        budget.reserve(Self::bytes(n))?;
+        Ok(Self { items: vec![T::from(0); n], room: n, budget })
+    }
+}
+
 impl<T: Copy> ReservedVec<'_, T> {
     /// Appends items.
     pub fn extend_from_slice(&mut self, items: &[T]) -> Result<(), BudgetExceeded> {
@@ -152,6 +160,9 @@ mod tests {
         }
         assert_eq!((budget.used(), vector.memory_bytes()), (160, 160));
         assert_eq!(vector.iter().sum::<u64>(), 190);
+        assert_eq!(ReservedVec::<u32>::of_zeros(3, &budget).unwrap()[..], [0, 0, 0]);
+        assert!(ReservedVec::<u32>::of_zeros(300, &budget).is_err());
+        assert_eq!(budget.used(), 160);
         assert!(vector.resize(200, 0).is_err());
         assert_eq!(vector.len(), 20, "a refusal changes nothing");
         drop(vector);

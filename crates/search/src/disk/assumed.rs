@@ -16,7 +16,7 @@
 
 use super::reading::Reading;
 use super::shares::Shares;
-use super::short_pass::Buffers;
+use super::short_pass::{Buffers, n_keys};
 use super::visited::Visited;
 use super::worker::Worker;
 use super::{Search, Shared};
@@ -75,12 +75,13 @@ impl<'b, K: Key> Assumed<'b, K> {
     }
 
     /// Learns how a comparison of so many states went that were not in memory, assumed ones and others.
-    pub(super) fn learn(&mut self, n_compared: usize, n_new: usize) {
+    pub(super) fn learn(&mut self, n_compared: u64, n_new: u64) {
         self.wait = self.wait.saturating_sub(1);
         if n_compared == 0 {
             return;
         }
-        if n_new * 4 >= n_compared * self.new_quarters {
+        if n_new * 4 >= n_compared * self.new_quarters as u64 {
+            let n_compared = usize::try_from(n_compared).unwrap_or(usize::MAX);
             self.allowed = self.allowed.max(n_compared).saturating_mul(2).min(self.most);
             if !self.keys.is_empty() {
                 self.next_wait = WAIT;
@@ -151,7 +152,7 @@ impl<'s, K: Key> Search<'s, K> {
         }
         shared.context.begin_phase("check");
         let keys = assumed.sorted();
-        let n_compared = keys.len();
+        let n_compared = keys.len() as u64;
         let reading = shared.reading_to_settle(&shared.visited());
         let wrong = match reading {
             Some(reading) => {
@@ -168,8 +169,7 @@ impl<'s, K: Key> Search<'s, K> {
                 vec![all]
             }
         };
-        let n_wrong = wrong.iter().map(|wrong| wrong.len()).sum::<usize>();
-        assumed.learn(n_compared, n_compared - n_wrong);
+        assumed.learn(n_compared, n_compared - n_keys(&wrong));
         drop(assumed);
         self.settled(workers, &wrong)?;
         Ok(true)
@@ -181,10 +181,10 @@ impl<'s, K: Key> Search<'s, K> {
         workers: &mut [Worker<'_, 's, K>],
         wrong: &[ReservedVec<'_, K>],
     ) -> Result<(), SearchError> {
-        let n_wrong = wrong.iter().map(|wrong| wrong.len()).sum::<usize>();
+        let n_wrong = n_keys(wrong);
         if n_wrong > 0 {
             self.each(workers, |worker| worker.take_back(wrong))?;
-            self.shared.tally.remove_states(n_wrong as u64);
+            self.shared.tally.remove_states(n_wrong);
         }
         let was_assuming = self.shared.is_assuming();
         self.assumed.borrow_mut().forget();

@@ -14,7 +14,7 @@ use super::{Search, Shared};
 use crate::SearchError;
 use lariat_storage::stream::{Merge, RowStream, SliceStream, Subtract, write_all};
 use lariat_storage::{Key, ReservedVec, Run, RunPart, StorageError, splitters};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Short passes before one that publishes.
 const SHORT_PASSES_MAX: u32 = 12;
@@ -42,10 +42,10 @@ pub(super) struct Buffers<'m, K> {
 }
 
 impl<K: Key> Found<'_, K> {
-    fn len(&self) -> usize {
+    fn len(&self) -> u64 {
         match self {
-            Self::InMemory(keys) => keys.len(),
-            Self::OnDisk(run) => usize::try_from(run.rows()).unwrap_or(usize::MAX),
+            Self::InMemory(keys) => keys.len() as u64,
+            Self::OnDisk(run) => run.rows(),
         }
     }
 }
@@ -66,15 +66,20 @@ pub(super) struct Compared<'b, K: Key> {
     /// Those that were and had been met, in increasing order.
     pub(super) wrong: Vec<ReservedVec<'b, K>>,
     /// How many states were compared with what is on disk.
-    pub(super) n_compared: usize,
+    pub(super) n_compared: u64,
+}
+
+/// How many keys there are in lists.
+pub(super) fn n_keys<K>(lists: &[ReservedVec<'_, K>]) -> u64 {
+    lists.iter().map(|keys| keys.len() as u64).sum()
 }
 
 impl<'s, K: Key> Search<'s, K> {
-    /// Compares what is doubtful if that can be done in memory; false if it cannot, or if nothing new is found.
+    /// Compares what is doubtful if that can be done in memory, or goes on with it if it need not be; false if neither can be done, or if nothing new is found.
     pub(super) fn short_pass(&self, workers: &mut [Worker<'_, 's, K>]) -> Result<bool, SearchError> {
         let shared = &self.shared;
-        let mut visited = shared.visited();
-        let is_allowed = visited.is_wide || self.short_passes.get() < SHORT_PASSES_MAX;
+        let is_wide = shared.visited().is_wide;
+        let is_allowed = is_wide || self.short_passes.get() < SHORT_PASSES_MAX;
         if !is_allowed
             || shared.tally.limit().is_some()
             || !shared.frontier.is_empty()
@@ -82,24 +87,41 @@ impl<'s, K: Key> Search<'s, K> {
         {
             return Ok(false);
         }
-        drop(visited);
         if self.assume(workers)? {
             return Ok(true);
         }
-        visited = shared.visited();
-        let Some(reading) = shared.reading_of_short_pass(&visited) else { return Ok(false) };
-        let waits = || visited.waits_for_blocks(reading, n_doubtful(workers, &visited));
-        if !visited.is_wide && !shared.is_assuming() && waits() {
-            return Ok(false);
+        let Some(reading) = self.short_reading(workers) else { return Ok(false) };
+        let found = self.compare(workers, reading)?;
+        let n_new: u64 = found.iter().map(Found::len).sum();
+        self.take_found(found, workers)?;
+        shared.tally.add_states(n_new);
+        if is_wide && n_new > 0 {
+            self.end_wide_level(workers)?;
         }
+        Ok(n_new > 0)
+    }
+
+    /// How to read the runs, unless another pass is better.
+    fn short_reading(&self, workers: &[Worker<'_, 's, K>]) -> Option<Reading> {
+        let visited = self.shared.visited();
+        let reading = self.shared.reading_of_short_pass(&visited)?;
+        let waits = || visited.waits_for_blocks(reading, n_doubtful(workers, &visited));
+        let is_good = visited.is_wide || self.shared.is_assuming() || !waits();
+        is_good.then_some(reading)
+    }
+
+    /// Compares what is doubtful and what is assumed; new states that nobody has.
+    fn compare(&self, workers: &mut [Worker<'_, 's, K>], reading: Reading) -> Result<Vec<Found<'s, K>>, SearchError> {
+        let shared = &self.shared;
         shared.context.begin_phase("check");
         self.sort_buffers(workers)?;
         let mut assumed = self.assumed.borrow_mut();
-        let buffers = Buffers::of(workers, assumed.sorted());
+        let mut visited = shared.visited();
         visited.passes.add(shared.files.n_runs());
         // Where the graph is wide, there is no room for them.
         let found_keys = if visited.is_wide { 0 } else { shared.shares.found_keys };
-        let n_assumed = buffers.assumed.len();
+        let buffers = Buffers::of(workers, assumed.sorted());
+        let n_assumed = buffers.assumed.len() as u64;
         let Compared { found, wrong, n_compared } =
             visited.find_new(&shared.files, &buffers, true, found_keys, reading)?;
         self.short_passes.set(self.short_passes.get() + 1);
@@ -107,42 +129,42 @@ impl<'s, K: Key> Search<'s, K> {
         visited.forget(&shared.files, doubtful)?;
         drop(visited);
         workers.iter_mut().for_each(Worker::forget_doubtful);
-        let n_found: usize = found.iter().map(Found::len).sum();
-        let n_wrong: usize = wrong.iter().map(|wrong| wrong.len()).sum();
-        assumed.learn(n_compared, n_found + n_assumed - n_wrong);
+        let n_found: u64 = found.iter().map(Found::len).sum();
+        assumed.learn(n_compared, n_found + n_assumed - n_keys(&wrong));
         drop(assumed);
         self.settled(workers, &wrong)?;
-        visited = shared.visited();
-        let mut n_new = 0;
+        Ok(found)
+    }
+
+    /// Lets new states wait: in the buffers, or on disk.
+    fn take_found(&self, found: Vec<Found<'s, K>>, workers: &mut [Worker<'_, 's, K>]) -> Result<(), SearchError> {
         for found in found {
-            n_new += found.len() as u64;
             match found {
-                Found::InMemory(keys) => {
-                    // A worker whose buffer is full writes a run.
-                    drop(visited);
-                    self.deal(&keys, workers)?;
-                    visited = shared.visited();
-                }
+                // A worker whose buffer is full writes a run.
+                Found::InMemory(keys) => self.deal(&keys, workers)?,
                 Found::OnDisk(run) => {
-                    visited.waiting.push(run.clone());
-                    shared.frontier.push(run);
+                    self.shared.visited().waiting.push(run.clone());
+                    self.shared.frontier.push(run);
                 }
             }
         }
-        shared.tally.add_states(n_new);
-        if visited.is_wide && n_new > 0 {
-            // All states are in runs.
-            if !visited.is_published_lately() || visited.has_much_garbage() {
-                self.publish(&mut visited)?;
-            }
-            let is_wide = shared.will_be_wide(&mut visited);
-            if !is_wide {
-                drop(visited);
-                self.each(workers, Worker::end_round)?;
-                self.go_on(&mut shared.visited(), is_wide)?;
-            }
+        Ok(())
+    }
+
+    /// Publishes a level of a wide stretch, and goes on with the filter where the stretch ends. All states are in runs.
+    fn end_wide_level(&self, workers: &mut [Worker<'_, 's, K>]) -> Result<(), SearchError> {
+        let shared = &self.shared;
+        let mut visited = shared.visited();
+        if !visited.is_published_lately() || visited.has_much_garbage() {
+            self.publish(&mut visited)?;
         }
-        Ok(n_new > 0)
+        let is_wide = shared.will_be_wide(&mut visited);
+        drop(visited);
+        if !is_wide {
+            self.each(workers, Worker::end_round)?;
+            self.go_on(&mut shared.visited(), is_wide)?;
+        }
+        Ok(())
     }
 
     /// Sorts what workers have in memory, at the same time if it is much.
@@ -214,7 +236,7 @@ impl<'b, K: Key> Visited<'b, K> {
             n.min(part.rows / group_rows + 1)
         };
         let splitters = splitters(&self.expanded, threads, groups_read);
-        let n_compared = AtomicUsize::new(0);
+        let n_compared = AtomicU64::new(0);
         let ranges = files.in_ranges_between(&splitters, |bounds| {
             let mut left = files.not_in_memory(doubtful_runs, buffers, bounds, blocks)?;
             let assumed = within(buffers.assumed, bounds);
@@ -259,7 +281,7 @@ impl<'b, K: Key> Visited<'b, K> {
 /// A stream whose states are counted.
 struct Counted<'c, S> {
     stream: S,
-    n: &'c AtomicUsize,
+    n: &'c AtomicU64,
 }
 
 impl<K: Key, S: RowStream<K, ()>> RowStream<K, ()> for Counted<'_, S> {
@@ -268,7 +290,7 @@ impl<K: Key, S: RowStream<K, ()>> RowStream<K, ()> for Counted<'_, S> {
     }
 
     fn consume(&mut self, n: usize) {
-        self.n.fetch_add(n, Ordering::Relaxed);
+        self.n.fetch_add(n as u64, Ordering::Relaxed);
         self.stream.consume(n);
     }
 }
