@@ -14,6 +14,9 @@
 //! # Cost
 //! 10.6 bits of memory an accepting state. Each accepting state is expanded twice, after the search for all states.
 
+mod left;
+mod waiting;
+
 use crate::enumerate::{ALGORITHM, Generation, HashPlacement, counts_of, forget_other_property};
 use crate::expansion::batch_edges;
 use crate::lasso::Halt;
@@ -21,15 +24,17 @@ use crate::tally::lock;
 use crate::team::STACK_BYTES;
 use crate::{Context, Extent, LassoSearch, SearchError, ddfs, disk};
 use lariat_base::{Event, Limit, Progress};
-use lariat_disk::{Disk, FileKind};
+use lariat_disk::Disk;
 use lariat_graph::{Edges, Expander, Graph, RowBuffer, Rows, Strength};
 use lariat_storage::stream::RowStream;
 use lariat_storage::{
-    Key, Manifest, PerfectHash, PerfectHashBuilder, PerfectHashOptions, Placement, Reservation, RowLogOptions,
-    RowQueue, Run, RunReader, SharedHash, StorageError, for_row_width,
+    Key, Manifest, PerfectHash, PerfectHashBuilder, PerfectHashOptions, Placement, Reservation, Run, RunReader,
+    SharedHash, StorageError, for_row_width,
 };
+use left::{EndsWaiting, Left};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use waiting::Waiting;
 
 /// The name of the hash function's file.
 const HASH: &str = "proof-hash";
@@ -82,6 +87,7 @@ struct Shared<'p, 'h, K: Key> {
     hash: SharedHash<'h>,
     counters: &'h [AtomicU8],
     n_gone: &'h AtomicU64,
+    left: Left,
 }
 
 impl<'p, K: Key> Proof<'p, K> {
@@ -110,6 +116,7 @@ impl<'p, K: Key> Proof<'p, K> {
             hash: shared_hash,
             counters: &counters,
             n_gone: &n_gone,
+            left: Left::new(self.context.threads.max(1)),
         };
         self.context.begin_phase("count");
         self.on_all_threads(&shared(&self), |worker| worker.count_all())?;
@@ -148,7 +155,10 @@ impl<'p, K: Key> Proof<'p, K> {
                 let builder = std::thread::Builder::new().name("lariat-proof".to_owned()).stack_size(STACK_BYTES);
                 let handle = builder
                     .spawn_scoped(scope, move || work(&mut Worker::new(shared, i, queue_bytes)))
-                    .map_err(|error| Halt::Error(SearchError::Thread(error.to_string())))?;
+                    .map_err(|error| {
+                        shared.left.end();
+                        Halt::Error(SearchError::Thread(error.to_string()))
+                    })?;
                 handles.push(handle);
             }
             let broken = |_| Err(Halt::Error(SearchError::Thread("it panicked".to_owned())));
@@ -208,14 +218,13 @@ struct Worker<'w, 'p, 'h, K: Key> {
     numbers: Vec<u64>,
     hashes: Vec<u128>,
     /// States that were taken away, and whose edges were not yet.
-    waiting: RowQueue<'w>,
+    waiting: Waiting<'w>,
 }
 
 impl<'w, 'p, 'h, K: Key> Worker<'w, 'p, 'h, K> {
     fn new(shared: &'w Shared<'p, 'h, K>, i: usize, queue_bytes: usize) -> Self {
         let Proof { graph, context, disk, .. } = shared.proof;
         let width = graph.row_bytes();
-        let options = RowLogOptions::within(width, queue_bytes, FileKind::Queue);
         Self {
             shared,
             expander: graph.expander(),
@@ -223,7 +232,13 @@ impl<'w, 'p, 'h, K: Key> Worker<'w, 'p, 'h, K> {
             targets: RowBuffer::new(width),
             numbers: Vec::new(),
             hashes: Vec::new(),
-            waiting: RowQueue::new(*disk, &format!("proof-waiting-{i}"), options, context.budget),
+            waiting: Waiting::new(
+                (*disk, &format!("proof-waiting-{i}")),
+                width,
+                BATCH_ROWS,
+                queue_bytes,
+                context.budget,
+            ),
         }
     }
 
@@ -270,10 +285,11 @@ impl<'w, 'p, 'h, K: Key> Worker<'w, 'p, 'h, K> {
         Ok(())
     }
 
-    /// Takes states away that no edge leads to.
+    /// Takes states away that no edge leads to, and with their edges others. One state may lead to nearly all of them, so who has nothing to do is left some.
     fn eliminate_all(&mut self) -> Result<(), Halt> {
-        let width = self.shared.proof.graph.row_bytes();
-        let (mut rows, mut batch) = (RowBuffer::new(width), RowBuffer::new(width));
+        let left = &self.shared.left;
+        let _ends = EndsWaiting(left);
+        let mut rows = RowBuffer::new(self.shared.proof.graph.row_bytes());
         let mut numbers = Vec::new();
         while self.take(&mut rows)? {
             self.shared.hash.numbers(rows.as_rows(), &mut self.hashes, &mut numbers);
@@ -282,13 +298,34 @@ impl<'w, 'p, 'h, K: Key> Worker<'w, 'p, 'h, K> {
                     self.waiting.push(row)?;
                 }
             }
-            while !self.waiting.is_empty() {
-                batch.clear();
-                batch.extend(self.waiting.take_rows(BATCH_ROWS)?);
-                self.remove_edges_of(batch.as_rows())?;
-            }
+            self.remove_waiting()?;
+        }
+        while let Some(rows) = left.take() {
+            self.remove_edges_of(rows.as_rows())?;
+            self.remove_waiting()?;
         }
         Ok(())
+    }
+
+    /// Takes the edges of states away that wait for that, and of all that go with them.
+    fn remove_waiting(&mut self) -> Result<(), Halt> {
+        let mut batch = RowBuffer::new(self.shared.proof.graph.row_bytes());
+        loop {
+            if let Some(limit) = self.shared.proof.context.stop.reason() {
+                return Err(Halt::Limit(limit));
+            }
+            if self.shared.left.is_wanted()
+                && let Some(half) = self.waiting.take_half(2 * BATCH_ROWS)
+            {
+                self.shared.left.leave(half);
+            }
+            batch.clear();
+            self.waiting.take(BATCH_ROWS, &mut batch)?;
+            if batch.is_empty() {
+                return Ok(());
+            }
+            self.remove_edges_of(batch.as_rows())?;
+        }
     }
 
     /// Whether the state goes now.
@@ -309,7 +346,7 @@ impl<'w, 'p, 'h, K: Key> Worker<'w, 'p, 'h, K> {
                 let counter = &self.shared.counters[number as usize];
                 let before = counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fewer);
                 if before == Ok(1) && self.take_away(number) {
-                    self.waiting.push(self.targets.as_rows().row(i))?;
+                    self.waiting.push(self.targets.row(i))?;
                 }
             }
         }

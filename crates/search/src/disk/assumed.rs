@@ -87,17 +87,25 @@ impl<'b, K: Key> Assumed<'b, K> {
                 self.next_wait = WAIT;
             }
         } else if n_new * 2 < n_compared {
-            if !self.keys.is_empty() {
-                self.wait = self.next_wait;
-                self.next_wait = (2 * self.next_wait).min(WAIT_MAX);
-            }
             self.allowed = 0;
+            if !self.keys.is_empty() {
+                self.learn_failure();
+            }
         }
+    }
+
+    fn learn_failure(&mut self) {
+        self.wait = self.next_wait;
+        self.next_wait = (2 * self.next_wait).min(WAIT_MAX);
     }
 
     fn forget(&mut self) {
         self.keys = ReservedVec::new(self.budget);
     }
+}
+
+pub(super) fn is_out_of_memory(error: &SearchError) -> bool {
+    matches!(error, SearchError::Storage(StorageError::Memory(_)))
 }
 
 impl<'s, K: Key> Search<'s, K> {
@@ -119,7 +127,15 @@ impl<'s, K: Key> Search<'s, K> {
             return Ok(false);
         }
         self.sort_buffers(workers)?;
-        let found = shared.visited().find_not_in_memory(&shared.files, &Buffers::of(workers, &[]), n_doubtful)?;
+        let buffers = Buffers::of(workers, &[]);
+        let found = match shared.visited().find_not_in_memory(&shared.files, &buffers, n_doubtful) {
+            // What is doubtful stays as it is.
+            Err(error) if is_out_of_memory(&error) => return Ok(false),
+            found => found?,
+        };
+        if assumed.keys.reserve(n_doubtful).is_err() {
+            return Ok(false);
+        }
         workers.iter_mut().for_each(Worker::forget_doubtful);
         for new in &found {
             assumed.keys.extend_from_slice(new).map_err(StorageError::from)?;
@@ -154,25 +170,34 @@ impl<'s, K: Key> Search<'s, K> {
         let keys = assumed.sorted();
         let n_compared = keys.len() as u64;
         let reading = shared.reading_to_settle(&shared.visited());
-        let wrong = match reading {
-            Some(reading) => {
-                let buffers = Buffers { new: Vec::new(), doubtful: Vec::new(), assumed: keys };
-                let mut visited = shared.visited();
-                visited.passes.add(shared.files.n_runs());
-                visited.find_new(&shared.files, &buffers, false, 0, reading)?.wrong
-            }
-            // They are doubtful again.
-            None => {
-                keys.iter().try_for_each(|key| workers[0].push_doubtful(*key))?;
-                let mut all = ReservedVec::new(shared.context.budget);
-                all.extend_from_slice(keys).map_err(StorageError::from)?;
-                vec![all]
+        let compared = reading.map(|reading| {
+            let buffers = Buffers { new: Vec::new(), doubtful: Vec::new(), assumed: keys };
+            let mut visited = shared.visited();
+            visited.passes.add(shared.files.n_runs());
+            visited.find_new(&shared.files, &buffers, false, 0, reading)
+        });
+        let wrong = match compared {
+            Some(Err(error)) if !is_out_of_memory(&error) => return Err(error),
+            Some(Ok(compared)) => compared.wrong,
+            _ => {
+                drop(assumed);
+                return self.doubt_again(workers).map(|()| true);
             }
         };
         assumed.learn(n_compared, n_compared - n_keys(&wrong));
         drop(assumed);
         self.settled(workers, &wrong)?;
         Ok(true)
+    }
+
+    /// Makes all that is assumed doubtful again, where there is no memory for comparing it.
+    pub(super) fn doubt_again(&self, workers: &mut [Worker<'_, 's, K>]) -> Result<(), SearchError> {
+        let mut assumed = self.assumed.borrow_mut();
+        let all = std::mem::replace(&mut assumed.keys, ReservedVec::new(self.shared.context.budget));
+        assumed.learn_failure();
+        drop(assumed);
+        self.settled(workers, std::slice::from_ref(&all))?;
+        all.iter().try_for_each(|key| workers[0].push_doubtful(*key))
     }
 
     /// Takes back what was assumed wrongly. Nothing is assumed any more.

@@ -6,7 +6,7 @@
 //!
 //! Where the graph is wide, what is new is written, and published. But the last of the doubtful states, which are still in memory, need not be.
 
-use super::assumed::Settling;
+use super::assumed::{Settling, is_out_of_memory};
 use super::reading::Reading;
 use super::visited::{Bounds, Candidates, Files, Visited};
 use super::worker::Worker;
@@ -91,7 +91,14 @@ impl<'s, K: Key> Search<'s, K> {
             return Ok(true);
         }
         let Some(reading) = self.short_reading(workers) else { return Ok(false) };
-        let found = self.compare(workers, reading)?;
+        let found = match self.compare(workers, reading) {
+            // Without the buffers there is enough.
+            Err(error) if shared.is_assuming() && is_out_of_memory(&error) => {
+                self.doubt_again(workers)?;
+                return Ok(false);
+            }
+            found => found?,
+        };
         let n_new: u64 = found.iter().map(Found::len).sum();
         self.take_found(found, workers)?;
         shared.tally.add_states(n_new);
