@@ -27,8 +27,6 @@ use lariat_base::rows::Rows;
 use slots::{Probe, Slots};
 
 const SLOTS_AT_FIRST: usize = 1 << 12;
-/// So few slots stay in the processor's cache, and a look at rows that were met lately would spare nothing.
-const SLOTS_NEAR: usize = 1 << 18;
 /// Entries to slots, at most, in percent.
 const LOAD_MAX: u64 = 80;
 /// Rows whose slots are fetched ahead of probing them.
@@ -127,7 +125,6 @@ impl<'b> RowTable<'b> {
         if self.len() + rows.len() as u64 > self.slots.capacity() {
             self.grow(self.len() + rows.len() as u64)?;
         }
-        let has_recent = self.slots.len() > SLOTS_NEAR;
         self.hashes.clear();
         for row in rows.iter() {
             let hash = hash_row(row);
@@ -141,13 +138,11 @@ impl<'b> RowTable<'b> {
                 self.slots.prefetch(*hash);
             }
             let hash = self.hashes[i];
-            let (id, is_new) = match has_recent.then(|| self.recent.get(hash)).flatten() {
+            let (id, is_new) = match self.recent.get(hash) {
                 Some(id) if self.arena.equals(id, row) => (id, false),
                 _ => {
                     let (id, is_new) = self.insert_row(hash, row)?;
-                    if has_recent {
-                        self.recent.put(hash, id);
-                    }
+                    self.recent.put(hash, id);
                     (id, is_new)
                 }
             };

@@ -193,6 +193,7 @@ impl<'s, K: Key> Search<'s, K> {
     /// Makes all that is assumed doubtful again, where there is no memory for comparing it.
     pub(super) fn doubt_again(&self, workers: &mut [Worker<'_, 's, K>]) -> Result<(), SearchError> {
         let mut assumed = self.assumed.borrow_mut();
+        assumed.sorted();
         let all = std::mem::replace(&mut assumed.keys, ReservedVec::new(self.shared.context.budget));
         assumed.learn_failure();
         drop(assumed);
@@ -332,6 +333,28 @@ mod tests {
         assert_eq!(workers[0].doubtful_in_memory(), [6, 7]);
         assert_eq!(search.shared.tally.states(), 3);
         assert!(search.shared.frontier.is_paused(), "the others stop, so that it can be compared");
+    }
+
+    #[test]
+    fn what_cannot_be_compared_is_doubtful_again() {
+        let graph = RandomGraph::chain(1_000);
+        let (budget, stop, disk) =
+            (MemoryBudget::new(64 << 20), StopSignal::new(None), FaultyDisk::new(FaultPlan::default()));
+        let (observer, threads) = (&SilentObserver, 1);
+        let context = Context { budget: &budget, stop: &stop, observer, threads, disk: Some(&disk), labels: &[] };
+        let shares = Shares { new_keys: 10, ..Shares::of::<u64>(&context, 8) };
+        let search = Search::<u64>::new(&graph, &[], Extent::Everything, &context, &disk, Some(shares)).unwrap();
+        let mut workers = [Worker::new(&search.shared).unwrap()];
+        workers[0].begin_round().unwrap();
+        search.assumed.borrow_mut().keys.extend_from_slice(&[9, 4]).unwrap();
+        search.shared.set_assuming(true);
+        search.shared.tally.add_states(4);
+        workers[0].adopt(&[9, 1, 4, 2]).unwrap();
+        search.doubt_again(&mut workers).unwrap();
+        assert_eq!((workers[0].n_waiting(), workers[0].room()), (2, 8));
+        assert_eq!(workers[0].doubtful_in_memory(), [4, 9]);
+        assert_eq!(search.shared.tally.states(), 2);
+        assert!(!search.shared.is_assuming() && !search.assumed.borrow().allows(1));
     }
 
     #[test]

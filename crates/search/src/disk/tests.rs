@@ -138,7 +138,8 @@ impl lariat_base::Observer for Assuming<'_> {
         if let lariat_base::Event::Phase(name) = event {
             let mut hoarded = self.hoarded.lock().unwrap();
             self.budget.release(std::mem::take(&mut *hoarded));
-            let hoard = self.budget.left().saturating_sub(1 << 19);
+            // What is left is enough for any pass, but not for what readers are said to need.
+            let hoard = self.budget.left().saturating_sub(8 << 20);
             if self.hoards && *name == "check" && self.budget.reserve(hoard).is_ok() {
                 *hoarded = hoard;
             }
@@ -170,11 +171,11 @@ fn counts_agree_where_states_are_assumed_to_be_new() {
             wide_rows_min: u64::MAX,
             first_states: 0,
             doubtful_bytes_min: 1 << 20,
-            readers: Readers { step_bytes: 1 << 18, ..tiny.readers },
-            readers_max: 100,
+            readers: Readers { step_bytes: 4 << 20, ..tiny.readers },
+            readers_max: 30,
             ..tiny
         };
-        let (budget, stop) = (MemoryBudget::new(64 << 20), StopSignal::new(None));
+        let (budget, stop) = (MemoryBudget::new(256 << 20), StopSignal::new(None));
         let disk = FaultyDisk::new(FaultPlan::default());
         let observer = &Assuming { n: &n, budget: &budget, hoards: seed % 3 == 0, hoarded: Mutex::new(0) };
         let threads = 1 + random.below(3);
