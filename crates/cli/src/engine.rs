@@ -46,8 +46,7 @@ impl<'g> Engine<'g> {
             EngineOption::Interpreter => None,
             EngineOption::Jit => compiled_or_note(options, "the model", Compiled::new(interpreter)),
         };
-        // The compiler has done its work.
-        lariat_disk::program_pages::release();
+        // The compiler has done its work. Its code goes when a search takes longer; see `program_memory.rs`.
         lariat_disk::program_pages::release_freed();
         Self { interpreter, compiled }
     }

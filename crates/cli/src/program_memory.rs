@@ -4,7 +4,8 @@
 use lariat_disk::program_pages;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-const FIRST_MS: u64 = 50;
+/// Searches that end before are not held up.
+const FIRST_MS: u64 = 20;
 
 pub struct ProgramMemory {
     due_ms: AtomicU64,

@@ -74,7 +74,9 @@ impl Scratch {
         if self.keep {
             return;
         }
-        if let Err(error) = self.disk.clear() {
+        // Whoever is killed on the way leaves nothing that could be gone on with, rather than something that could not.
+        let cleared = Manifest::retract(&self.disk).map_err(|error| error.to_string());
+        if let Err(error) = cleared.and_then(|()| self.disk.clear().map_err(|error| error.to_string())) {
             output::note(&format!("{} could not be cleared: {error}", self.directory.display()));
         }
     }

@@ -41,11 +41,14 @@ impl SpareFiles {
         // Whatever fails, the plain way is left.
         if self.files.len() < SPARES_MAX
             && let Ok(file) = open(path)
-            && file.set_len(0).is_ok()
         {
             let spare = self.directory.join(format!("{}.{EXTENSION}", self.n_ever));
             self.n_ever += 1;
+            // Its name goes first: whoever is killed here leaves no file that is empty under a name that counts.
             if std::fs::rename(path, &spare).is_ok() {
+                if file.set_len(0).is_err() {
+                    return std::fs::remove_file(spare);
+                }
                 self.files.push((spare, file));
                 return Ok(());
             }

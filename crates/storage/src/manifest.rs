@@ -117,6 +117,15 @@ impl Manifest {
         Ok(disk.sync_directory()?)
     }
 
+    /// Removes what was published, if anything was, before the files go that it names.
+    pub fn retract(disk: &dyn Disk) -> Result<(), StorageError> {
+        match disk.remove(MANIFEST) {
+            Ok(()) => Ok(disk.sync_directory()?),
+            Err(DiskError::Missing { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// The manifest of a directory, if one was ever published, and nothing else is touched.
     pub fn read(disk: &dyn Disk, budget: &MemoryBudget) -> Result<Option<Self>, StorageError> {
         match disk.open(MANIFEST, FileKind::Manifest) {
@@ -205,6 +214,18 @@ mod tests {
             assert_eq!(disk.list().unwrap().len() as u64, n + 1, "what is left over is removed");
         }
         assert_eq!(example(4).files_of("visited").map(|file| file.rows).collect::<Vec<_>>(), [0, 2000]);
+    }
+
+    #[test]
+    fn what_was_retracted_is_not_there() {
+        let budget = MemoryBudget::new(1 << 20);
+        let disk = FaultyDisk::default();
+        Manifest::retract(&disk).unwrap();
+        make_file(&disk, "run-0", &budget).unwrap();
+        example(1).publish(&disk, &budget).unwrap();
+        Manifest::retract(&disk).unwrap();
+        disk.remove("run-0").unwrap();
+        assert_eq!(Manifest::open(&disk, &budget).unwrap(), None);
     }
 
     #[test]
